@@ -20,7 +20,7 @@ from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.file.column_io import EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
-from lanceref.pages import layers
+from lanceref.pages import layers, leafvalues
 from lanceref.pages.chunks import FILL
 from lanceref.pages.constant import the_value, value_page
 from lanceref.pages.encode import (
@@ -91,9 +91,9 @@ def odd_leaves(
     encoding = ColumnEncoding()
     encoding.values.SetInParent()
     columns = []
-    for path, rows in zip(layers.leaf_paths(field), shred(array, field), strict=True):
+    for path, rows in zip(leafvalues.leaf_paths(field), shred(array, field), strict=True):
         pages = []
-        inside = any(step.step is layers.Step.STRUCT for step in path) and has_lists(rows)
+        inside = any(step.step is leafvalues.Step.STRUCT for step in path) and has_lists(rows)
         name = CUT_INSIDE if inside else CUT
         for start, end in pairwise(random_cuts(rng, rows.num_rows, name)):
             part = rows.slice(start, end)
@@ -101,7 +101,7 @@ def odd_leaves(
                 buffers, layout = odd_sparse_page(rng, part, dimensions_of(path))
             else:
                 buffers, layout = odd_page(rng, part, version)
-            slots = (end - start) * layers.scale_of(path)
+            slots = (end - start) * leafvalues.scale_of(path)
             pages.append(EncodedPage(0, buffers, layout, slots, start))
         columns.append(EncodedColumn(encoding, pages))
     return columns

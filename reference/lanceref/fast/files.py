@@ -129,14 +129,15 @@ def _read_together(wanted: list[MiniBlockRows]) -> list[Nested]:
     for page, opened in zip(cold, open_tables(file, cold) if cold else [], strict=True):
         page.opened = opened
     groups = [_concat_wanted(group) for group in _alike(wanted)]
-    chosen = [chunks.table.choose(chunks.chunks_with(rows)) for chunks, rows in groups]
+    chosen = [chunks.table.choose(chunks.chunks_with(rows, rows + 1)) for chunks, rows in groups]
     starts = np.concatenate([one.starts for one in chosen])
     sizes = np.concatenate([one.sizes for one in chosen])
     data, at = file.gather(starts, sizes, "chunks", "L.page.miniblock.chunk-bytes")
     pieces, cuts = [], np.cumsum([len(one.numbers) for one in chosen])[:-1]
     for (together, rows), one, own in zip(groups, chosen, np.split(at, cuts), strict=True):
         cursor = Cursor(data.data, int(one.starts[0]), file.ctx)
-        pieces.append(together.take_from(cursor, one.moved(own - one.starts), rows))
+        decoded = together.decode(cursor, one.moved(own - one.starts))
+        pieces.append(together.read(rows, rows + 1, decoded))
     return pieces
 
 

@@ -31,7 +31,6 @@ from lanceref.core.limits import RUN_BYTES
 from lanceref.file.column_io import (
     DESCRIPTOR,
     DataArea,
-    Recutter,
     extents,
     fetch,
     runs,
@@ -47,10 +46,11 @@ from lanceref.pages.layers import (
     Layers,
     Levels,
     Nested,
-    Path,
+    Page,
     parse_layers,
     unravel,
 )
+from lanceref.pages.leafvalues import Path
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.shred import RavelledLevels, Shred, ravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout
@@ -83,7 +83,7 @@ def describe(
     return chunks.describe(inner.mini_block_layout, described, version, place)
 
 
-class BlobPage:
+class BlobPage(Page):
     """Descriptors and the payloads they point to; `type_` says which of them are the values."""
 
     def __init__(self, stored: StoredPage, layers: Layers, inner: MiniBlock) -> None:
@@ -97,23 +97,24 @@ class BlobPage:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the page, about RUN_BYTES of payloads at a time."""
-        scale = self._scale
-        slots = self._inner.scan(start * scale, end * scale)
-        recutter = Recutter(nested.leaf for nested in slots)
-        step = max(1, RUN_BYTES // (DESCRIPTOR_BYTES * scale))
-        for first in range(start, end, step):
-            descriptors = recutter.next(min(step, end - first) * scale)
+        while start < end:
+            stop = min(end, self.run_end(start))
+            descriptors = self._slots(np.array([start]), np.array([stop]))
             whole = self._type == DESCRIPTOR
-            for part in [descriptors] if whole else runs(descriptors, scale):
+            for part in [descriptors] if whole else runs(descriptors, self._scale):
                 yield self._rows(part)
+            start = stop
 
-    def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Read the descriptors of the rows, then their payloads together.
+    def run_end(self, start: int) -> int:
+        return start + max(1, RUN_BYTES // (DESCRIPTOR_BYTES * self._scale))
 
-        `rows` (n,), ascending.
-        """
-        slots = rows[:, np.newaxis] * self._scale + np.arange(self._scale)
-        return self._rows(self._inner.take(slots.ravel()).leaf)
+    def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
+        """Read the descriptors of ranges of rows (n,), then their payloads together."""
+        return self._rows(self._slots(starts, ends))
+
+    def _slots(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> pa.Array:
+        """Return the descriptors of ranges of rows."""
+        return self._inner.read(starts * self._scale, ends * self._scale).leaf
 
     def check(self) -> None:
         """Check the descriptors; sound ones lead to the payloads, which then own their bytes."""

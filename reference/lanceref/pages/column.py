@@ -37,8 +37,8 @@ from lanceref.pages import blob, chunks, planar
 from lanceref.pages.constant import ConstantPage
 from lanceref.pages.entries import FullZip
 from lanceref.pages.fullzip import FullZipPage
-from lanceref.pages.layers import Layer, Nested, Path, leaf_paths, parse_layers
-from lanceref.pages.leafvalues import width_bits
+from lanceref.pages.layers import Layer, Nested, Page, parse_layers
+from lanceref.pages.leafvalues import Path, leaf_paths, width_bits
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.planar import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
@@ -52,16 +52,6 @@ class Scanned(Protocol):
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end`, about RUN_BYTES at a time."""
-
-
-class Page(Scanned, Protocol):
-    """One page of a leaf: what every layout offers."""
-
-    def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Return the given rows of the page (ascending, each once)."""
-
-    def check(self) -> None:
-        """Decode the whole page with every cross-check."""
 
 
 @dataclass(frozen=True, slots=True)

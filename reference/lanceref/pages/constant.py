@@ -24,7 +24,6 @@ Divergences: D.page.empty-struct-all-null
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -49,9 +48,10 @@ from lanceref.pages.layers import (
     Level,
     Levels,
     Nested,
+    Page,
     check_ranges,
-    ranges,
     row_starts,
+    select,
     unravel,
 )
 from lanceref.pages.leafvalues import leaf_array, width_bits
@@ -99,7 +99,7 @@ def check_description(layout: ConstantLayout, layers: Layers, stored: StoredPage
         raise CorruptPage("L.page.constant.repetition", place, "no levels", "levels of the lists")
 
 
-class ConstantPage:
+class ConstantPage(Page):
     """A `Page` in constant layout with a checked description."""
 
     def __init__(self, stored: StoredPage, layout: ConstantLayout, layers: Layers) -> None:
@@ -109,27 +109,24 @@ class ConstantPage:
         self.num_rows = self._page.num_rows // self._scale
         self._run_entries = max(1, RUN_BYTES * 8 // max(8, width_bits(self._type) or 0))
 
-    def scan(self, start: int, end: int) -> Iterator[Nested]:
-        scale, starts = self._scale, self._starts
-        while start < end:
-            if starts is None:
-                stop = min(end, start + max(1, self._run_entries // scale))
-                levels = Levels((stop - start) * scale, None, None)
-            else:
-                limit = int(starts[start * scale]) + self._run_entries
-                stop = max(start + 1, int(np.searchsorted(starts, limit, "right")) // scale)
-                stop, bounds = min(stop, end), np.append(starts, self._levels.count)
-                levels = self._levels.slice(int(bounds[start * scale]), int(bounds[stop * scale]))
-            yield self._nested(levels, stop - start)
-            start = stop
-
-    def take(self, rows: NDArray[np.int64]) -> Nested:
+    def run_end(self, start: int) -> int:
         scale, starts = self._scale, self._starts
         if starts is None:
-            return self._nested(Levels(len(rows) * scale, None, None), len(rows))
-        bounds = np.append(starts, self._levels.count)
-        levels = self._levels.take(ranges(bounds[rows * scale], bounds[(rows + 1) * scale]))
-        return self._nested(levels, len(rows))
+            return start + max(1, self._run_entries // scale)
+        limit = int(starts[start * scale]) + self._run_entries
+        return max(start + 1, int(np.searchsorted(starts, limit, "right")) // scale)
+
+    def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
+        num_rows, slots = int((ends - starts).sum()), self._starts
+        levels = Levels(num_rows * self._scale, None, None)
+        if slots is not None:
+            bounds = np.append(slots, self._levels.count)
+            first, last = bounds[starts * self._scale], bounds[ends * self._scale]
+            levels, _ = select(self._levels, self._layers, first, last)
+        visible, validity = levels.visible(self._layers), levels.leaf_validity(self._layers)
+        count = levels.count if visible is None else int(np.count_nonzero(visible))
+        leaf = self._leaf(count, validity)
+        return unravel(self._layers, levels, leaf, num_rows, self._page.place)
 
     def check(self) -> None:
         """Read the levels and the value once, and report what is wrong."""
@@ -191,12 +188,6 @@ class ConstantPage:
             expect("L.page.levels.first-entry", int(levels.rep[0]), highest, place)
         expect("L.page.levels.rows", len(starts), self._page.num_rows, place)
         return starts
-
-    def _nested(self, levels: Levels, num_rows: int) -> Nested:
-        visible, validity = levels.visible(self._layers), levels.leaf_validity(self._layers)
-        count = levels.count if visible is None else int(np.count_nonzero(visible))
-        leaf = self._leaf(count, validity)
-        return unravel(self._layers, levels, leaf, num_rows, self._page.place)
 
     def _leaf(self, count: int, validity: Validity) -> pa.Array:
         size = count * (width_bits(self._type) or 0) // 8

@@ -1,8 +1,7 @@
 """Entries of a full-zip page: control words, lengths and values, cut out of the zipped bytes.
 
-Where every entry has the same size they are the rows of a matrix. Otherwise the size of an entry
-follows from its control word and length, so entries are found one after the other, but in all rows
-at once.
+The size of an entry follows from its control word and length, so entries are found one after the
+other, but in all rows at once.
 
 Layout: see `fullzip`.
 
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import join_pieces
+from lanceref.codecs.values import join_ranges
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Layers, Levels, row_starts
@@ -69,7 +68,7 @@ class FullZip:
         """The highest definition of an entry that is followed by a value."""
         return self.layers.max_visible if self.value_bytes is not None else 0
 
-    def levels(self, words: NDArray[np.uint32]) -> Levels:
+    def levels(self, words: NDArray[np.integer]) -> Levels:
         """Split control words into levels. `words` (entries,)."""
         if not self.control_bytes:
             return Levels(len(words), None, None)
@@ -104,7 +103,8 @@ class CutEntries:
 
     def values_in(self, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the bytes of the values, joined. `data`, the zipped bytes, (n,)."""
-        return join_pieces(data, self.value_starts, self.value_starts + self.value_sizes)
+        joined = join_ranges(data, self.value_starts, self.value_starts + self.value_sizes)
+        return joined.view(np.uint8)
 
 
 def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
@@ -116,6 +116,10 @@ def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
         start = int(zipped.starts[row])
         raise _broken("L.page.fullzip.entry", zipped, start, "a row without bytes", "bytes")
     at = zipped.starts
+    if shape.value_bytes is not None and not shape.control_bytes:  # an entry is its value
+        cut = CutEntries(at, shape.levels(at), at, zipped.ends - at)
+        record(zipped, shape, cut)
+        return cut
     words, owners, lengths, sizes = _measure(zipped, shape, at, zipped.ends)
     if (at + sizes != zipped.ends).any():
         at = _walk(zipped, shape)
@@ -132,25 +136,6 @@ def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
     cut = CutEntries(at, levels, values, lengths[owners])
     record(zipped, shape, cut)
     return cut
-
-
-def cut_matrix(zipped: Zipped, shape: FullZip) -> tuple[Levels, NDArray[np.uint8]]:
-    """Cut entries that all have a value of fixed width: their levels, and (entries, bytes)."""
-    packed, num_rows = zipped.data, len(zipped.starts)
-    if len(packed) != num_rows * shape.stride:
-        packed = join_pieces(packed, zipped.starts, zipped.ends)
-    table = packed.reshape(num_rows, shape.stride)
-    words = np.zeros(len(table), dtype=np.uint32)
-    if shape.control_bytes:
-        control = np.ascontiguousarray(table[:, : shape.control_bytes])
-        words = control.view(f"<u{shape.control_bytes}")[:, 0].astype(np.uint32)
-        _check_words(zipped, shape, zipped.starts, words)
-    levels = shape.levels(words)
-    if zipped.ctx.spans is not None:
-        values = zipped.starts + shape.control_bytes
-        sizes = np.full(len(table), shape.value_bytes)
-        record(zipped, shape, CutEntries(zipped.starts, levels, values, sizes))
-    return levels, table[:, shape.control_bytes :]
 
 
 def _walk(zipped: Zipped, shape: FullZip) -> Positions:

@@ -26,7 +26,6 @@ Divergences: D.page.fullzip-null-bytes, D.page.fullzip-row-index
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -36,7 +35,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.compressive import check_encoding
 from lanceref.codecs.mini_blocks import Part, weave
 from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
-from lanceref.codecs.values import Fixed, Variable, join_ranges
+from lanceref.codecs.values import Fixed, Ints, Variable, join_pieces, join_ranges
 from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
@@ -44,8 +43,8 @@ from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.limits import RUN_BYTES
 from lanceref.file.column_io import Buffer
 from lanceref.file.container import StoredPage
-from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries, cut_matrix
-from lanceref.pages.layers import Levels, Nested, check_ranges, unravel
+from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries
+from lanceref.pages.layers import Levels, Nested, Page, check_ranges, ranges, unravel
 from lanceref.pages.leafvalues import (
     check_leaf_encoding,
     check_offset_width,
@@ -117,30 +116,32 @@ class RowIndex:
             raise CorruptPage("L.page.rowindex.total", place, found, wanted)
         return offsets
 
-    def rows(self, first: NDArray[np.int64], slots: int) -> NDArray[np.int64]:
-        """Return for each first slot the `slots` + 1 entries from there, as rows of a matrix.
+    def bounds(self, starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+        """Return where the slots of the ranges `starts`..`ends` begin in buffer 0, and end.
 
-        `first` (n,), the result (n, slots + 1).
+        Both are (slots,). Raises CorruptPage.
         """
         if "offsets" in self.__dict__:
-            known: NDArray[np.int64] = self.offsets[first[:, None] + np.arange(slots + 1)]
-            return known
-        size = (slots + 1) * self._width
-        starts, sizes = self._extent.offset + first * self._width, np.full(len(first), size)
-        read, at = self._file.gather(starts, sizes, "row index", "L.page.rowindex.width")
-        return self._checked(read[at[:, None] + np.arange(size)].view(f"<u{self._width}"))
+            slots = ranges(starts, ends)
+            return self.offsets[slots], self.offsets[slots + 1]
+        counts, width = ends - starts + 1, self._width
+        at, sizes = self._extent.offset + starts * width, counts * width
+        read, places = self._file.gather(at, sizes, "row index", "L.page.rowindex.width")
+        stored = join_pieces(read, places, places + sizes).view(f"<u{width}")
+        offsets, lasts = self._checked(stored), np.cumsum(counts) - 1
+        return np.delete(offsets, lasts), np.delete(offsets, lasts - counts + 1)
 
-    def _checked(self, stored: NDArray[np.unsignedinteger]) -> NDArray[np.int64]:
-        """Return offsets that follow each other along the last axis."""
+    def _checked(self, stored: NDArray[np.unsignedinteger]) -> Ints:
+        """Return offsets that never fall, nor lie beyond the entries."""
         most = int(stored.max())
-        if most > self._data_bytes or (stored[..., 1:] < stored[..., :-1]).any():
+        if most > self._data_bytes or (stored[1:] < stored[:-1]).any():
             place, wanted = self._file.ctx.at(*self._extent), f"ascending, to {self._data_bytes}"
-            found = f"offsets {stored.ravel()[:4].tolist()}…, up to {most}"
+            found = f"offsets {stored[:4].tolist()}…, up to {most}"
             raise CorruptPage("L.page.rowindex.order", place, found, wanted)
         return stored.astype(np.int64)
 
 
-class FullZipPage:
+class FullZipPage(Page):
     """A `Page` in full-zip layout with a checked description."""
 
     def __init__(self, stored: StoredPage, zipped: FullZip) -> None:
@@ -158,84 +159,62 @@ class FullZipPage:
         else:
             expect("L.page.fullzip.size", size, page.num_rows * self._shape.stride, page.place)
 
-    def scan(self, start: int, end: int) -> Iterator[Nested]:
-        for entries, num_rows in self._runs(start, end):
-            yield self._unravel(entries, num_rows)
-
-    def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Return the given rows (ascending, each once), reading only their bytes."""
+    def read(self, starts: Ints, ends: Ints) -> Nested:
+        """Return the rows of the ranges `starts`..`ends` (n,), reading only their bytes."""
+        place = self._file.ctx.at(*self._page.extents[0])
         try:
-            return self._unravel(self._pick(rows), len(rows))
+            levels, leaf = self._entries(starts, ends)
+            return unravel(self._shape.layers, levels, leaf, int((ends - starts).sum()), place)
         except BytesError:
-            for row in rows.tolist() if len(rows) > 1 else []:
-                self._pick(np.array([row]))  # raises again, with the right offset
+            for at in range(len(starts) if len(starts) > 1 else 0):
+                self._entries(starts[[at]], ends[[at]])  # raises again, with the right offset
             raise
 
     def check(self) -> None:
         """Cut every entry once, in order, and compare the totals with the description."""
-        items = visible = 0
-        for entries, _ in self._runs(0, self.num_rows):
-            items, visible = items + entries[0].count, visible + len(entries[1])
+        items = visible = start = 0
+        while start < self.num_rows:
+            stop = min(self.num_rows, self.run_end(start))
+            levels, leaf = self._entries(np.array([start]), np.array([stop]))
+            items, visible, start = items + levels.count, visible + len(leaf), stop
         place, layout = self._file.ctx.at(*self._page.extents[0]), self._shape.layout
         expect("L.page.fullzip.num-items", items, layout.num_items, place)
         expect("L.page.fullzip.num-visible", visible, layout.num_visible_items, place)
 
-    def _runs(self, start: int, end: int) -> Iterator[tuple[Entries, int]]:
-        """Yield the entries of runs of rows, and how many rows each has."""
-        while start < end:
-            stop = min(end, self._run_end(start))
-            yield self._range(start * self._scale, stop * self._scale), stop - start
-            start = stop
-
-    def _run_end(self, start: int) -> int:
+    def run_end(self, start: int) -> int:
         if self._index is None:
             return start + max(1, self._run_bytes // (self._shape.stride * self._scale))
         offsets = self._index.offsets[:: self._scale]
         stop = int(np.searchsorted(offsets, int(offsets[start]) + self._run_bytes, "right")) - 1
         return max(start + 1, stop)
 
-    def _range(self, first: int, last: int) -> Entries:
-        """Read the slots `first`..`last`."""
+    def _entries(self, starts: Ints, ends: Ints) -> Entries:
+        """Read the slots of the ranges of rows `starts`..`ends`, and cut their entries."""
+        first, last = starts * self._scale, ends * self._scale
         if self._index is None:
-            stride = self._shape.stride
-            begin, bounds = first * stride, np.arange(last - first + 1) * stride
+            begins = ranges(first, last) * self._shape.stride
+            stops = begins + self._shape.stride
         else:
-            offsets = self._index.offsets[first : last + 1]
-            begin, bounds = int(offsets[0]), offsets - offsets[0]
-        extent = Extent(self._page.extents[0].offset + begin, int(bounds[-1]))
-        cursor = self._file.cursor(extent, "entries", "L.page.fullzip.size")
-        data = np.frombuffer(cursor.data, np.uint8)
-        return self._cut(Zipped(cursor.ctx, data, extent.offset, bounds[:-1], bounds[1:]))
-
-    def _pick(self, rows: NDArray[np.int64]) -> Entries:
-        """Read single rows: each row of `bounds` is where the slots of one begin and end."""
-        if self._index is None:
-            bounds = (rows[:, None] * self._scale + np.arange(self._scale + 1)) * self._shape.stride
-        else:
-            bounds = self._index.rows(rows * self._scale, self._scale)
-        starts = bounds[:, 0] + self._page.extents[0].offset
-        sizes = bounds[:, -1] - bounds[:, 0]
-        data, at = self._file.gather(starts, sizes, "entries", "L.page.fullzip.size")
-        local, base = bounds + (at - bounds[:, 0])[:, None], int(starts[0] - at[0])
-        first, last = local[:, :-1].ravel(), local[:, 1:].ravel()
-        return self._cut(Zipped(self._file.ctx, data, base, first, last))
+            begins, stops = self._index.bounds(first, last)
+        tails = np.cumsum(last - first) - 1  # the last slot of each range
+        heads = begins[tails - (last - first) + 1]
+        at, sizes = self._page.extents[0].offset + heads, stops[tails] - heads
+        data, places = self._file.gather(at, sizes, "entries", "L.page.fullzip.size")
+        moved, base = np.repeat(places - heads, last - first), int(at[0] - places[0])
+        return self._cut(Zipped(self._file.ctx, data, base, begins + moved, stops + moved))
 
     def _cut(self, zipped: Zipped) -> Entries:
         """Cut entries and decode their values. Raises CorruptPage."""
         shape, place = self._shape, zipped.ctx.at(zipped.base, len(zipped.data))
-        if self._index is None:
-            levels, rows = cut_matrix(zipped, shape)
-            sizes = np.zeros(0, np.int64)
-        else:
-            cut = cut_entries(zipped, shape)
-            levels, rows, sizes = cut.levels, cut.values_in(zipped.data), cut.value_sizes
+        cut = cut_entries(zipped, shape)
+        levels, rows = cut.levels, cut.values_in(zipped.data)
         check_ranges(levels, shape.layers, place)
         validity = levels.leaf_validity(shape.layers)
         if shape.value_bytes is not None:
             cells = rows.reshape(-1, shape.value_bytes)
             fixed = decode_zip_fixed(shape.layout.value_compression, cells, place)
             return levels, leaf_array(self._type, fixed, validity, place)
-        stored = Variable(np.append(0, np.cumsum(sizes)), rows)
+        stored = Variable(np.append(0, np.cumsum(cut.value_sizes)), rows)
         values = decode_zip_variable(shape.layout.value_compression, stored, zipped.ctx, place)
         if validity is not None:
             if not isinstance(values, Variable):
@@ -243,10 +222,6 @@ class FullZipPage:
                 return levels, dense.take(pa.array(np.cumsum(validity) - 1, mask=~validity))
             values = Variable(np.append(0, values.offsets[np.cumsum(validity)]), values.data)
         return levels, leaf_array(self._type, values, validity, place)
-
-    def _unravel(self, entries: Entries, num_rows: int) -> Nested:
-        place = self._file.ctx.at(*self._page.extents[0])
-        return unravel(self._shape.layers, *entries, num_rows, place)
 
 
 def fullzip_page(

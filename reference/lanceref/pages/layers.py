@@ -24,12 +24,11 @@ L.page.levels.first-entry, L.page.levels.special-alone, L.page.levels.fsl-group,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 from itertools import takewhile
-from math import prod
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -38,7 +37,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.values import count_before
 from lanceref.core.context import expect
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.file.schema import Field
+from lanceref.pages.leafvalues import Path, Step, scale_of
 
 ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY = (
     range(1, 7)
@@ -57,45 +56,6 @@ def levels_of(code: int) -> int:
 def levels_until_list(codes: Sequence[int]) -> int:
     """Return the levels of the item layers up to the next list layer."""
     return sum(map(levels_of, takewhile(ITEM_CODES.__contains__, codes)))
-
-
-class Step(Enum):
-    """What a field is on the way to a leaf."""
-
-    LIST = "list"
-    STRUCT = "struct"
-    FIXED_SIZE_LIST = "fixed-size list"
-    LEAF = "leaf"
-
-
-@dataclass(frozen=True, slots=True)
-class PathStep:
-    """One field on the way to a leaf; `dimension` is 1 but for a fixed-size list."""
-
-    step: Step
-    field: Field
-    dimension: int = 1
-
-
-Path = tuple[PathStep, ...]
-"""From the column's field (first) to the leaf (last)."""
-
-
-def leaf_paths(field: Field) -> list[Path]:
-    """Return the path to every leaf at or below `field`, in column order."""
-    if field.is_leaf:
-        return [(PathStep(Step.LEAF, field),)]
-    step = PathStep(Step.LIST, field)
-    if field.logical_type == "struct":
-        step = PathStep(Step.STRUCT, field)
-    elif field.logical_type.startswith("fixed_size_list"):
-        step = PathStep(Step.FIXED_SIZE_LIST, field, field.arrow.type.list_size)
-    return [(step, *path) for child in field.children for path in leaf_paths(child)]
-
-
-def scale_of(path: Path) -> int:
-    """Return the page slots per row: the product of the fixed-size lists on the way."""
-    return prod(step.dimension for step in path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +163,32 @@ class Nested:
             return self
         layers, first, last = cut_layers(self.layers, start, end)
         return Nested(layers, self.leaf.slice(first, last - first))
+
+
+class Page(Protocol):
+    """One page of a leaf in any layout, which says where a run of its rows ends, and reads rows."""
+
+    num_rows: int
+
+    def run_end(self, start: int) -> int:
+        """Return where a run of rows from `start` on ends: about RUN_BYTES of values."""
+
+    def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
+        """Return the rows of ascending ranges `starts`..`ends` (n,), one after the other."""
+
+    def check(self) -> None:
+        """Decode the whole page with every cross-check."""
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end`, about RUN_BYTES at a time."""
+        while start < end:
+            stop = min(end, self.run_end(start))
+            yield self.read(np.array([start]), np.array([stop]))
+            start = stop
+
+    def take(self, rows: NDArray[np.int64]) -> Nested:
+        """Return the given rows (ascending, each once), reading only what they need."""
+        return self.read(rows, rows + 1)
 
 
 def cut_layers(layers: Sequence[Layer], start: int, end: int) -> tuple[tuple[Layer, ...], int, int]:

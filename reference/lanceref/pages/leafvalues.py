@@ -1,4 +1,4 @@
-"""Leaf values: decoded values as the Arrow array of the leaf's type.
+"""Leaves: the way to each leaf of a field, and decoded values as the Arrow array of its type.
 
 The stored form does not know the Arrow type; the schema decides at read time. The width of the
 values is compared with that of the type, and their bytes become the buffers of an Arrow array,
@@ -14,6 +14,10 @@ L.page.dictionary.index-width
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +40,47 @@ from lanceref.core.arrow_buffers import (
     slot_bits,
 )
 from lanceref.core.errors import CorruptPage, Place
+from lanceref.file.schema import Field
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+
+class Step(Enum):
+    """What a field is on the way to a leaf."""
+
+    LIST = "list"
+    STRUCT = "struct"
+    FIXED_SIZE_LIST = "fixed-size list"
+    LEAF = "leaf"
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One field on the way to a leaf; `dimension` is 1 but for a fixed-size list."""
+
+    step: Step
+    field: Field
+    dimension: int = 1
+
+
+Path = tuple[PathStep, ...]
+"""From the column's field (first) to the leaf (last)."""
+
+
+def leaf_paths(field: Field) -> list[Path]:
+    """Return the path to every leaf at or below `field`, in column order."""
+    if field.is_leaf:
+        return [(PathStep(Step.LEAF, field),)]
+    step = PathStep(Step.LIST, field)
+    if field.logical_type == "struct":
+        step = PathStep(Step.STRUCT, field)
+    elif field.logical_type.startswith("fixed_size_list"):
+        step = PathStep(Step.FIXED_SIZE_LIST, field, field.arrow.type.list_size)
+    return [(step, *path) for child in field.children for path in leaf_paths(child)]
+
+
+def scale_of(path: Path) -> int:
+    """Return the page slots per row: the product of the fixed-size lists on the way."""
+    return prod(step.dimension for step in path)
 
 
 def width_bits(type_: pa.DataType) -> int | None:

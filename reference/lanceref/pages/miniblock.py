@@ -26,7 +26,7 @@ from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import expect, specified
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
-from lanceref.core.integers import arrow_array, unique_inverse
+from lanceref.core.integers import arrow_array, unique
 from lanceref.file.container import StoredPage
 from lanceref.pages.chunks import (
     BUFFERS,
@@ -43,7 +43,9 @@ from lanceref.pages.layers import (
     Level,
     Levels,
     Nested,
+    Page,
     check_ranges,
+    ranges,
     row_starts,
     select,
     unravel,
@@ -66,8 +68,8 @@ class DecodedChunks:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRows:
+@dataclass(frozen=True)
+class ChunkRows(Page):
     """Chunks, how they are decoded, and what finds rows in them.
 
     `index` is there with list layers, `items` are the values that the chunks number.
@@ -85,23 +87,36 @@ class ChunkRows:
         """Page slots that belong to one row of the column."""
         return self.mini.layers.scale
 
-    def scan(self, start: int, end: int) -> Iterator[Nested]:
-        """Yield rows `start`..`end`, about RUN_BYTES at a time."""
-        while start < end:
-            numbers, stop = self._run(start, end)
-            yield self._cut(self._read(numbers), np.array([start]), np.array([stop]))
-            start = stop
+    @property
+    def num_rows(self) -> int:  # type: ignore[override]
+        """Number of rows that the chunks hold together."""
+        ends = self._slot_ends
+        return int(ends[-1]) // self.scale if len(ends) else 0
 
-    def take(self, rows: Counts) -> Nested:
-        """Return the given rows (ascending, each once), decoding only their chunks."""
-        return self._cut(self._read(self.chunks_with(rows)), rows, rows + 1)
+    @property
+    def _slot_ends(self) -> Counts:
+        """Page slots that end up to and with each chunk: (chunks,)."""
+        return self.table.value_ends if self.index is None else self.index.ends
 
-    def take_from(self, cursor: Cursor, chosen: ChunkTable, rows: Counts) -> Nested:
-        """Return the given rows of chunks that start at positions of `cursor`.
+    def run_end(self, start: int) -> int:
+        """Return where the rows end of a run of chunks, of which the first holds row `start`."""
+        row = np.array([start])
+        first, last = (int(one[0]) for one in self.chunks_of(row, row))
+        stop = max(run_end(self, first), last + 1)
+        return int(self._slot_ends[stop - 1]) // self.scale
 
-        `rows` (n,), ascending.
+    def read(self, starts: Counts, ends: Counts, decoded: DecodedChunks | None = None) -> Nested:
+        """Return the rows of the ranges `starts`..`ends` (n,), decoding only their chunks.
+
+        Where these are `decoded` already, the rows are cut out of them.
         """
-        return self._cut(self._decode(cursor, chosen), rows, rows + 1)
+        if decoded is None:
+            decoded = self._read(self.chunks_with(starts, ends))
+        layers, scale = self.mini.layers, self.scale
+        first, last = self._entry_ranges(decoded, starts * scale, ends * scale - 1)
+        levels, slots = select(decoded.levels, layers, first, last)
+        leaf, num_rows = self._leaf(decoded, slots), int((ends - starts).sum())
+        return unravel(layers, levels, leaf, num_rows, decoded.place)
 
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""
@@ -111,12 +126,11 @@ class ChunkRows:
             self._leaf(self._read(np.arange(start, stop)), slice(None))
             start = stop
 
-    def chunks_with(self, rows: Counts) -> Counts:
-        """Return the chunks that hold some rows. `rows` (n,), ascending; the result (chunks,)."""
-        first, last = self.chunks_of(rows, rows)
-        widths = last - first + 1
-        spread = np.repeat(first - (np.cumsum(widths) - widths), widths)
-        return unique_inverse(spread + np.arange(int(widths.sum())))[0]
+    def chunks_with(self, starts: Counts, ends: Counts) -> Counts:
+        """Return the chunks that hold the rows of ranges (n,), ascending; the result (chunks,)."""
+        first, last = self.chunks_of(starts, ends - 1)
+        chunks = ranges(first, last + 1)
+        return unique(chunks) if len(starts) > 1 else chunks
 
     def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
         """Return the chunk where each row of `first` starts, and where each of `last` ends.
@@ -129,32 +143,22 @@ class ChunkRows:
         ends = self.table.value_ends
         return np.searchsorted(ends, first, "right"), np.searchsorted(ends, last, "right")
 
-    def _run(self, start: int, end: int) -> tuple[Counts, int]:
-        """Return the chunks of a run of rows from `start` on, and where its rows end."""
-        row = np.array([start])
-        first, last = (int(one[0]) for one in self.chunks_of(row, row))
-        stop = max(run_end(self, first), last + 1)
-        slot_ends = self.table.value_ends if self.index is None else self.index.ends
-        rows = min(end, int(slot_ends[stop - 1]) // self.scale)
-        _, ends = self.chunks_of(row, np.array([rows - 1]))
-        return np.arange(first, int(ends[0]) + 1), rows
-
     def _read(self, numbers: Counts) -> DecodedChunks:
         """Read and decode chunks (ascending numbers); near ones come with what is between them."""
         chosen, clause = self.table.choose(numbers), "L.page.miniblock.chunk-bytes"
         if not (chosen.starts[1:] - chosen.ends[:-1] > MERGE_GAP_BYTES).any():
             cursor = self.file.cursor(chosen.extent, "chunks", clause)
-            return self._decode(cursor, chosen.moved(-cursor.base))
+            return self.decode(cursor, chosen.moved(-cursor.base))
         data, at = self.file.gather(chosen.starts, chosen.sizes, "chunks", clause)
         together = Cursor(data.data, int(chosen.starts[0]), self.file.ctx)
         try:
-            return self._decode(together, chosen.moved(at - chosen.starts))
+            return self.decode(together, chosen.moved(at - chosen.starts))
         except BytesError:
             for number in numbers.tolist() if len(numbers) > 1 else []:
                 self._read(np.array([number]))  # raises again, with its own offset
             raise
 
-    def _decode(self, cursor: Cursor, chosen: ChunkTable) -> DecodedChunks:
+    def decode(self, cursor: Cursor, chosen: ChunkTable) -> DecodedChunks:
         """Decode the levels of chunks that start at positions of `cursor`, and check them."""
         place = cursor.ctx.at(cursor.offset, cursor.remaining)
         run, counts = parse_chunks(cursor, self.mini, chosen)
@@ -197,14 +201,6 @@ class ChunkRows:
             place, chunk = decoded.values.place(0, at), int(decoded.table.numbers[at])
             found = f"{int(numbers[at])} visible entries in chunk {chunk}"
             raise CorruptPage("L.page.miniblock.visible", place, found, f"{int(counts[at])} values")
-
-    def _cut(self, decoded: DecodedChunks, first: Counts, last: Counts) -> Nested:
-        """Return the ranges of rows `first`..`last` of some decoded chunks."""
-        layers, scale = self.mini.layers, self.scale
-        starts, ends = self._entry_ranges(decoded, first * scale, last * scale - 1)
-        levels, slots = select(decoded.levels, layers, starts, ends)
-        leaf, num_rows = self._leaf(decoded, slots), int((last - first).sum())
-        return unravel(layers, levels, leaf, num_rows, decoded.place)
 
     def _entry_ranges(
         self, decoded: DecodedChunks, first: Counts, last: Counts
@@ -274,7 +270,7 @@ def run_end(rows: ChunkRows, start: int) -> int:
     return min(start + RUN_CHUNKS, rows.table.num_chunks)
 
 
-class MiniBlockPage:
+class MiniBlockPage(Page):
     """A `Page` in mini-block layout with a checked description.
 
     A page whose description is like that of the checked page `known` of the same column (but for
@@ -295,12 +291,14 @@ class MiniBlockPage:
             check_description(mini, stored)
         check_page(mini, self.page, self.file.ctx)
 
+    def run_end(self, start: int) -> int:
+        return self.rows.run_end(start)
+
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         return self.rows.scan(start, end)
 
-    def take(self, rows: Counts) -> Nested:
-        """Return the given rows (ascending, each once), decoding only their chunks."""
-        return self.rows.take(rows)
+    def read(self, starts: Counts, ends: Counts) -> Nested:
+        return self.rows.read(starts, ends)
 
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""

@@ -22,7 +22,7 @@ Divergences: D.page.planar-num-items, D.page.sparse-chunk-words
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -44,8 +44,8 @@ from lanceref.pages import chunks
 from lanceref.pages.constant import ConstantPage
 from lanceref.pages.entries import FullZip
 from lanceref.pages.fullzip import FullZipPage
-from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Path, parse_layers, scale_of
-from lanceref.pages.leafvalues import width_bits
+from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Page, parse_layers, ranges
+from lanceref.pages.leafvalues import Path, scale_of, width_bits
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains
 from lanceref.proto.encodings_v2_1_pb2 import (
@@ -173,7 +173,7 @@ ValuePage = MiniBlockPage | FullZipPage | ConstantPage
 """Values without nesting: one row per leaf slot, or per stored value."""
 
 
-class SparsePage:
+class SparsePage(Page):
     """A `Page` with sparse structure and a checked description."""
 
     def __init__(
@@ -195,23 +195,15 @@ class SparsePage:
         check_structure(self._layers, len(page.extents) - used, file, page.place)
         self._structure_extents = page.extents[used:]
 
-    def scan(self, start: int, end: int) -> Iterator[Nested]:
+    def run_end(self, start: int) -> int:
         per_run = max(1, RUN_BYTES // (SLOT_BYTES + (width_bits(self._type) or 256) // 8))
-        structure = self.__dict__.get("_structure") or self._decode()
-        while start < end:
-            stop = min(end, start + per_run)
-            slots = structure.leaf_slots(np.arange(start, stop + 1))
-            fitting = int(np.searchsorted(slots, int(slots[0]) + per_run, "right")) - 1
-            stop = min(stop, start + max(1, fitting))
-            yield self._rows(structure, np.arange(start, stop))
-            start = stop
+        stop = min(self.num_rows, start + per_run)
+        slots = self._structure.leaf_slots(np.arange(start, stop + 1))
+        fitting = int(np.searchsorted(slots, int(slots[0]) + per_run, "right")) - 1
+        return start + max(1, fitting)
 
-    def take(self, rows: NDArray[np.int64]) -> Nested:
-        """Return the given rows (ascending, each once); the structure is kept for the next."""
-        return self._rows(self._structure, rows)
-
-    def _rows(self, structure: Structure, rows: NDArray[np.int64]) -> Nested:
-        layers, slots, valid = structure.take(rows)
+    def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
+        layers, slots, valid = self._structure.take(ranges(starts, ends))
         return Nested(layers, self._leaf(slots, valid))
 
     def check(self) -> None:
@@ -223,9 +215,7 @@ class SparsePage:
 
     @cached_property
     def _structure(self) -> Structure:
-        return self._decode()
-
-    def _decode(self) -> Structure:
+        """The layers around the leaf and its validity, decoded once."""
         decoder = StructureDecoder(self._file, self._structure_extents, self._page.place)
         return decoder.decode(self._layers, self._domains)
 
@@ -289,14 +279,13 @@ class SparsePage:
         return leaf if valid.all() else leaf.take(pa.array(np.arange(len(slots)), mask=~valid))
 
     def _take(self, values: NDArray[np.int64]) -> pa.Array:
-        """Return values of the plane by their numbers, ascending; neighbours are scanned."""
+        """Return values of the plane by their numbers, ascending."""
         if not len(values):
             return pa.array([], self._type)
-        first, end = int(values[0]), int(values[-1]) + 1
-        if end - first > len(values):
-            return whole(self._values.take(values).leaf)
-        parts = [whole(part.leaf) for part in self._values.scan(first, end)]
-        return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        starts, ends = values, values + 1
+        if values[-1] - values[0] < len(values):  # they are all there are between the two
+            starts, ends = values[:1], ends[-1:]
+        return whole(self._values.read(starts, ends).leaf)
 
     @cached_property
     def _stored_before(self) -> NDArray[np.int64]:

@@ -39,12 +39,11 @@ from lanceref.pages.layers import (
     NULLABLE_LIST,
     Layer,
     Nested,
-    Step,
     cut_layers,
-    leaf_paths,
     levels_of,
     levels_until_list,
 )
+from lanceref.pages.leafvalues import Step, leaf_paths
 
 
 @dataclass(frozen=True, slots=True)

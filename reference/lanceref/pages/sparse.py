@@ -38,7 +38,8 @@ from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.file.column_io import Buffer
-from lanceref.pages.layers import Layer, Path, Step, ranges
+from lanceref.pages.layers import Layer, ranges
+from lanceref.pages.leafvalues import Path, Step
 from lanceref.pages.shred import Shred
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from lanceref.proto.encodings_v2_3_pb2 import SparseStructuralLayer, SparseValiditySet

@@ -26,7 +26,7 @@ from lanceref.file.column_io import (
 from lanceref.file.schema import Field
 from lanceref.pages.blob import encode_blobs, store_blobs
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_parts
-from lanceref.pages.layers import Path, Step, leaf_paths, scale_of
+from lanceref.pages.leafvalues import Path, Step, leaf_paths, scale_of
 from lanceref.pages.shred import RavelledLevels, Shred, concat, shred
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 

@@ -16,7 +16,7 @@ from lanceref.file.arrow_schema import logical_type
 from lanceref.file.container import PageMetadata
 from lanceref.file.schema import Field
 from lanceref.pages.column import Page, assemble, open_page
-from lanceref.pages.layers import Path, leaf_paths
+from lanceref.pages.leafvalues import Path, leaf_paths
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto import encodings_v2_3_pb2 as pb3
 from lanceref.storage import BytesSource

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.file.schema import Field
-from lanceref.pages.layers import Layers, Nested, PageLayer, Path, PathStep, Step, parse_layers
+from lanceref.pages.layers import Layers, Nested, PageLayer, parse_layers
+from lanceref.pages.leafvalues import Path, PathStep, Step
 
 PLACE = Context("test").at(0)
 _FIELD = Field("f", 0, -1, "int64", True, {}, (), pa.field("f", pa.int64()))

@@ -19,13 +19,12 @@ from lanceref.pages.layers import (
     Layer,
     Levels,
     Nested,
-    Step,
-    leaf_paths,
     parse_layers,
     row_starts,
     select,
     unravel,
 )
+from lanceref.pages.leafvalues import Step, leaf_paths
 from lanceref.pages.shred import concat, flat_levels, ravel
 from lanceref.pages.shred import shred as shred_array
 from lanceref_testing.tables import tables
