@@ -124,9 +124,8 @@ def describe(
     before = arguments.get("filter") if search is None or arguments.get("prefilter") else None
     bound = None
     if before is not None:
-        uses_stats = arguments.get("use_stats") is not False
         uses_indices = arguments.get("use_scalar_index") is not False
-        bound = condition(snapshot, before, use_stats=uses_stats, use_indices=uses_indices)
+        bound = condition(snapshot, before, use_indices=uses_indices)
     options = ScanOptions(
         arguments.get("batch_size"),
         arguments.get("batch_size_bytes"),

@@ -1,8 +1,8 @@
 """Rows of a query: the rows of a table that pass a filter, and how they are read.
 
-Where indices know which rows may pass, only those are read; statistics of 0.1 files rule out whole
-batches. The columns of the filter are read first, run by run. Of the others only the rows that
-passed are read, one by one where they are few, else by a scan that drops the rest.
+Where indices know which rows may pass, only those are read. The columns of the filter are read
+first, run by run. Of the others only the rows that passed are read, one by one where they are few,
+else by a scan that drops the rest.
 
 Clauses: L.table.deletions.applied
 """
@@ -19,16 +19,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import whole
 from lanceref.file.schema import Field
-from lanceref.search.index_plan import (
-    Bounding,
-    Known,
-    Mask,
-    Plan,
-    Predicate,
-    bounded_fields,
-    possible_ranges,
-    select,
-)
+from lanceref.search.index_plan import Known, Mask, Plan, Predicate, select
 from lanceref.search.snapshot import Projection, Snapshot, take_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
@@ -45,7 +36,7 @@ Positions = NDArray[np.int64]
 class Filter(Protocol):
     """A condition on rows, which pass where it is true; null is not true.
 
-    It is a callable on batches, with its structure for indices and for the bounds of a batch.
+    It is a callable on batches, with its structure for indices.
     """
 
     columns: tuple[str, ...]
@@ -79,12 +70,11 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A filter, how its columns are read, what indices are asked, and bounds of its columns."""
+    """A filter, how its columns are read, and what indices are asked."""
 
     filter: Filter
     projection: Projection
     plan: Plan | None = None
-    bounds: tuple[tuple[Bounding, Field], ...] = ()
 
     def known(self, rows: FragmentRows) -> Known | None:
         """Return what indices know of a fragment, None where none covers it."""
@@ -93,9 +83,7 @@ class Condition:
     def num_candidates(self, rows: FragmentRows) -> int:
         """Return how many live rows of a fragment may pass, before any is read."""
         known = self.known(rows)
-        if known is not None:
-            return len(known.positions)
-        return sum(end - start for start, end in possible_ranges(self.bounds, rows))
+        return rows.num_rows if known is None else len(known.positions)
 
     def possible(self, fragments: Sequence[FragmentRows]) -> Sequence[FragmentRows]:
         """Return the fragments where a row may pass as far as indices know; the first of a scan."""
@@ -125,12 +113,11 @@ class Condition:
                     arrays = [*_late(rows, part, fields), *rows.take(part, (), system)]
                     yield from self._filtered(Passed(rows, part, fields, tuple(arrays)))
             return
-        for start, end in possible_ranges(self.bounds, rows):
-            at = start
-            for count, arrays in rows.scan(fields, system, RUN_ROWS, start, end):
-                part = np.arange(at, at + count)
-                at += count
-                yield from self._filtered(Passed(rows, part, fields, tuple(arrays)))
+        at = 0
+        for count, arrays in rows.scan(fields, system, RUN_ROWS, 0, rows.num_rows):
+            part = np.arange(at, at + count)
+            at += count
+            yield from self._filtered(Passed(rows, part, fields, tuple(arrays)))
 
     def _filtered(self, read: Passed) -> Iterator[Passed]:
         """Yield rows that were read, if any passes; arrays of system columns come last."""
@@ -155,17 +142,13 @@ class Condition:
         return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def condition(
-    snapshot: Snapshot, given: Filter, *, use_stats: bool = True, use_indices: bool = True
-) -> Condition:
+def condition(snapshot: Snapshot, given: Filter, *, use_indices: bool = True) -> Condition:
     """Return a filter with what is read for it, and the indices that know its rows."""
     predicate, plan = given.predicate, None
-    use_stats = use_stats and snapshot.fragments.have_statistics
-    bounds = bounded_fields(predicate if use_stats else None, snapshot.manifest.schema)
     if use_indices and predicate is not None and snapshot.manifest.indices:
         plan = select(predicate, snapshot.indices.by_path)
     projection = take_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), given.paths)
-    return Condition(given, projection, plan, bounds)
+    return Condition(given, projection, plan)
 
 
 def passing_rows(

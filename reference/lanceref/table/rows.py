@@ -2,17 +2,14 @@
 
 A row address is (fragment id << 32) + row offset; a row id is the address, or with stable row ids
 the value of the fragment's sequence. Row ids, the versions that made and last changed a row, and
-its position among all live rows of the table are columns on demand. Files of 0.1 have statistics of
-the values in each batch: a reader skips by them and never needs them.
-
+its position among all live rowsXX
 Clauses: L.table.deletions.applied
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import PurePosixPath
@@ -23,7 +20,6 @@ from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import nests_fixed_size_lists, whole
 from lanceref.core.context import Context
-from lanceref.core.errors import BytesError
 from lanceref.core.file_versions import V0_1, V2_1
 from lanceref.file.column_io import Recutter
 from lanceref.file.schema import Field
@@ -275,11 +271,6 @@ class Fragments(tuple[FragmentRows, ...]):
         return np.array([min(end, 2**63 - 1) for end in ends], np.int64)
 
     @cached_property
-    def have_statistics(self) -> bool:
-        """Whether files of 0.1 are among those of the fragments."""
-        return any(file.version == V0_1 for rows in self for file in rows.fragment.files)
-
-    @cached_property
     def num_rows(self) -> int:
         """The number of live rows of the whole table."""
         return sum(rows.num_rows for rows in self)
@@ -301,45 +292,3 @@ def in_order(fragments: Sequence[FragmentRows]) -> Fragments:
     for previous, rows in pairwise(fragments):
         rows._previous = previous
     return Fragments(fragments)
-
-
-@dataclass(frozen=True, slots=True)
-class BatchBounds:
-    """Of one field: where its batches begin and end; the nulls, least and greatest of each."""
-
-    offsets: NDArray[np.int64]
-    nulls: pa.Array
-    least: pa.Array
-    greatest: pa.Array
-
-    @property
-    def rows(self) -> pa.Array:
-        """Number of rows of each batch, int64 (batches,)."""
-        return pa.array(np.diff(self.offsets), pa.int64())
-
-
-def batch_bounds(
-    reader: FragmentReader, fields: Sequence[Field]
-) -> Iterator[tuple[Field, BatchBounds]]:
-    """Yield the bounds of those fields that a file of the fragment has statistics of.
-
-    Statistics that cannot be read are ignored.
-    """
-    from lanceref.file_0_1.data_file import LegacyFile  # most tables have none
-    from lanceref.file_0_1.statistics import parse_statistics
-
-    for file in reader.fragment.files:
-        held = [field for field in fields if field.id in file.columns]
-        opened = reader.open(file) if held else None
-        if not isinstance(opened, LegacyFile):
-            continue
-        metadata = opened.metadata
-        end = metadata.extent if opened.manifest is None else opened.manifest.extent
-        with suppress(BytesError):
-            statistics = parse_statistics(opened.bytes, metadata, end.offset)
-            by_field = {} if statistics is None else statistics.by_field
-            for field in held:
-                stored = by_field.get(str(field.id))
-                if stored is not None and stored.type.field(1).type == field.arrow.type:
-                    offsets = np.asarray(metadata.batch_offsets, np.int64)
-                    yield field, BatchBounds(offsets, *stored.flatten())

@@ -113,12 +113,10 @@ def all_columns(schema: LanceSchema, found: Iterable[pa.Field] = ()) -> pa.Schem
     return pa.schema([*schema.arrow, *system, *found])
 
 
-def condition(
-    snapshot: Snapshot, given: object, *, use_stats: bool = True, use_indices: bool = True
-) -> Condition:
+def condition(snapshot: Snapshot, given: object, *, use_indices: bool = True) -> Condition:
     """Bind a filter, SQL or an Arrow expression, to a table. Raises QueryRefused, TypeError."""
     found = bind_filter(given, all_columns(snapshot.schema(BlobHandling.DESCRIPTIONS)))
-    return rows.condition(snapshot, found, use_stats=use_stats, use_indices=use_indices)
+    return rows.condition(snapshot, found, use_indices=use_indices)
 
 
 def mask_of(text: str) -> Callable[[pa.RecordBatch], Mask]:

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import pyarrow as pa
 import pylanceref
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from lanceref.search.index_plan import (
-    boundings,
-)
-from pylanceref.sql.filters import bind_filter
 
 TABLE = pa.table(
     {
@@ -114,41 +106,3 @@ def test_rows_are_the_same_with_and_without(dataset, condition):
     """An index changes nothing but the way."""
     found = dataset.to_table(filter=condition)
     assert found == dataset.to_table(filter=condition, use_scalar_index=False)
-
-
-SCHEMA = pa.schema(
-    [
-        ("n", pa.int8()),
-        ("f", pa.float64()),
-        ("s", pa.utf8()),
-        ("st", pa.struct([("a", pa.int8())])),
-        ("h", pa.float16()),
-    ]
-)
-
-
-FLOAT = st.none() | st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0, 2.0, float("nan"), float("inf")])
-
-
-TEXTS = [
-    "f = 1", "f < 1", "f <= 0", "f > 1", "f >= 0", "f between 0 and 1", "f in (0, 2)", "f is null",
-    "f > 0 and f < 1",
-]  # fmt: skip
-
-
-@given(st.lists(FLOAT, min_size=1, max_size=4), st.sampled_from(TEXTS))
-def test_no_run_is_ruled_out_that_holds_a_row(values, text):
-    """Bounds without NaN, as statistics have them."""
-    array = pa.array(values, pa.float64())
-    known = [one for one in values if one is not None and not math.isnan(one)]
-    least, greatest = (min(known), max(known)) if known else (-float("inf"), float("inf"))
-    ends = (pa.array([end]) for end in (least, greatest))
-    nulls, rows = pa.array([array.null_count]), pa.array([len(array)])
-    found = bind_filter(text, SCHEMA)
-    batch = pa.record_batch({"f": array})
-    low, high = ends
-    possible = all(
-        one.possible(low, high, nulls, rows)[0].as_py() for one in boundings(found.predicate)
-    )
-
-    assert possible or not found.mask(batch).any()
