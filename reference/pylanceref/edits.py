@@ -92,14 +92,15 @@ def update(
 ) -> UpdateResult:
     """Set columns of rows to expressions. Raises QueryRefused, EditFailed, CommitConflict."""
     version = file_version_of(table, data_storage_version)
-    _assignments(table, updates)
+    bind_values(updates, table._snapshot.schema(BlobHandling.BYTES).arrow)
 
     def attempt() -> UpdateResult:
         snapshot = table._snapshot
         wanted = None if where is None else condition(snapshot, where)
         chosen = operations.update.select_rows(snapshot, wanted)
-        assignments = _assignments(table, updates) if chosen else {}
-        batches, row_ids = operations.update.read_updated(snapshot, chosen, assignments)
+        schema = snapshot.schema(BlobHandling.BYTES).arrow
+        values = bind_values(updates, schema) if chosen else {}
+        batches, row_ids = operations.update.read_updated(snapshot, chosen, values)
         with Draft() as draft:
             new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
             if snapshot.stable_row_ids:
@@ -119,14 +120,6 @@ def update(
         return UpdateResult(num_rows_updated=removal.num_rows)
 
     return retried(table, attempt, conflict_retries, retry_timeout)
-
-
-def _assignments(
-    table: OpenTable, updates: Mapping[str, str]
-) -> Mapping[str, operations.update.Assignment]:
-    """Return expressions with the columns that they become. Raises QueryRefused."""
-    schema = table._snapshot.schema(BlobHandling.BYTES).arrow
-    return operations.update.assign(table._snapshot, bind_values(updates, schema))
 
 
 def insert(table: OpenTable, data: object, *, mode: str = "append", **kwargs: object) -> None:

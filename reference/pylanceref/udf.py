@@ -7,14 +7,17 @@ result)`, where a result is an Arrow stream of one batch.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 from lanceref import operations
-from lanceref.search.snapshot import Snapshot
+from lanceref.core.errors import SchemaRefused
+from lanceref.search.snapshot import Snapshot, scan_projection
+from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 
 from pylanceref.errors import CallerCode, CallerFailed
@@ -134,6 +137,34 @@ def batch_udf(
     return lambda func: BatchUDF(func, output_schema, checkpoint_file)
 
 
+def mapped_source(
+    snapshot: Snapshot, function: BatchUDF, columns: Sequence[str] | None, batch_size: int | None
+) -> ColumnSource:
+    """Return columns by a function of batches; by default the first row decides on the schema.
+
+    Raises SchemaRefused, when they are read, for a batch of more or fewer rows.
+    """
+    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
+    module, schema = operations.columns, function.output_schema
+    if schema is None:
+        each = (module.all_rows(rows, projection, 1) for rows in snapshot.fragments)
+        nothing = pa.RecordBatch.from_pylist([], schema=projection.schema)
+        schema = function.for_batch(next(chain.from_iterable(each), nothing)).schema
+
+    def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
+        size = module.BATCH_ROWS if batch_size is None else batch_size
+        for number, batch in enumerate(module.all_rows(rows, projection, size)):
+            result = function.cached((rows.fragment.id, number), batch)
+            if result.num_rows != batch.num_rows:
+                raise SchemaRefused(
+                    "Invalid user input: Fragment Updater: new batch has different size with the "
+                    f"source batch: {batch.num_rows} != {result.num_rows}"
+                )
+            yield result
+
+    return module.ColumnSource(schema, rows_of)
+
+
 def new_columns(
     snapshot: Snapshot,
     given: object,
@@ -148,13 +179,12 @@ def new_columns(
     """
     if isinstance(given, Mapping):
         return computed_columns(snapshot, given)
-    mapped = operations.columns.mapped_source
     if isinstance(given, BatchUDF):
-        return mapped(snapshot, given, columns, batch_size)
+        return mapped_source(snapshot, given, columns, batch_size)
     if callable(given):
         try:
             with CallerCode():
-                return mapped(snapshot, BatchUDF(given), columns, batch_size)
+                return mapped_source(snapshot, BatchUDF(given), columns, batch_size)
         except CallerFailed as error:
             told = "which is callable, but gave an error when called with a batch of data"
             raise TypeError(f"{type(given)}, {told}: {error.__cause__}") from error

@@ -1,8 +1,7 @@
 """New columns of a table: a file for each fragment, with a value for each of its rows.
 
 Deleted rows count too. A source of columns has the Arrow schema of its columns and gives the values
-of a fragment's rows: computed from other columns, by a function of batches, brought along in order,
-or joined by a key.
+of a fragment's rows: computed from other columns, brought along in order, or joined by a key.
 
 Clauses: L.txn.op.merge, L.table.fragments.rows, L.table.datafile.lookup
 """
@@ -11,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -40,20 +38,6 @@ class ColumnSource:
 
     schema: pa.Schema
     rows_of: Callable[[FragmentRows], Batches]
-
-
-class BatchFunction(Protocol):
-    """A function of batches that computes columns."""
-
-    @property
-    def output_schema(self) -> pa.Schema | None:
-        """Schema of the columns, None where the first batch decides on it."""
-
-    def for_batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the new columns for the rows of one batch."""
-
-    def cached(self, info: tuple[int, int], batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the columns for a batch, given by fragment and number."""
 
 
 def all_rows(rows: FragmentRows, projection: Projection, batch_size: int = BATCH_ROWS) -> Batches:
@@ -85,37 +69,6 @@ def computed_source(
     own = snapshot.schema(BlobHandling.BYTES)
     projection = scan_projection(own, [name for name in own.arrow.names if name in columns])
     return ColumnSource(schema, lambda rows: map(compute, all_rows(rows, projection)))
-
-
-def mapped_source(
-    snapshot: Snapshot,
-    function: BatchFunction,
-    columns: Sequence[str] | None,
-    batch_size: int | None,
-) -> ColumnSource:
-    """Return columns by a function of batches; by default the first row decides on the schema.
-
-    Raises SchemaRefused, when they are read, for a batch of more or fewer rows.
-    """
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
-    schema = function.output_schema
-    if schema is None:
-        first = (batch for rows in snapshot.fragments for batch in all_rows(rows, projection, 1))
-        nothing = pa.RecordBatch.from_pylist([], schema=projection.schema)
-        schema = function.for_batch(next(first, nothing)).schema
-
-    def rows_of(rows: FragmentRows) -> Batches:
-        batches = all_rows(rows, projection, BATCH_ROWS if batch_size is None else batch_size)
-        for number, batch in enumerate(batches):
-            result = function.cached((rows.fragment.id, number), batch)
-            if result.num_rows != batch.num_rows:
-                raise SchemaRefused(
-                    "Invalid user input: Fragment Updater: new batch has different size with the "
-                    f"source batch: {batch.num_rows} != {result.num_rows}"
-                )
-            yield result
-
-    return ColumnSource(schema, rows_of)
 
 
 def ordered_source(

@@ -12,9 +12,8 @@ Clauses: L.txn.op.update, L.txn.op.delete, L.table.deletions.threshold, L.table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.compute import pc
-from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRefused
+from lanceref.core.errors import EditFailed, QueryFailed, SchemaRefused
 from lanceref.core.integers import difference, union
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.columns import (
@@ -110,49 +109,18 @@ def put_update(
     given.fields_for_preserving_frag_bitmap.extend(fields)
 
 
-class Value(Protocol):
-    """The new value of a column, computed from the columns of a batch."""
-
-    @property
-    def literal(self) -> pa.Scalar | None:
-        """The value where no column is read."""
-
-    def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
-        """Return the value of each row of a batch."""
+Compute = Callable[[pa.RecordBatch], pa.Array]
+"""Computes a value for each row of a batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """A column, and what computes its new value."""
-
-    field: pa.Field
-    value: Value
-
-    def column(self, batch: pa.RecordBatch) -> pa.Array:
-        """Return the column for a batch. Raises EditFailed for a value it cannot hold."""
-        try:
-            return as_column(self.value.evaluate(batch), self.field.type)
-        except QueryFailed:
-            raise
-        except pa.ArrowInvalid as error:
-            raise EditFailed(f"Cast error: {error}") from error
-
-
-def assign(snapshot: Snapshot, updates: Mapping[str, Value]) -> dict[str, Assignment]:
-    """Return values with the columns that get them. Raises QueryRefused."""
-    schema, bound = snapshot.schema(BlobHandling.BYTES).arrow, {}
-    if not updates:
-        raise QueryRefused("No updates provided")
-    for name, value in updates.items():
-        if name not in schema.names:
-            raise QueryRefused(f"Column '{name}' does not exist in dataset schema: {schema.names}")
-        bound[name] = Assignment(schema.field(name), value)
-        if value.literal is not None:
-            try:
-                as_column(value.literal, schema.field(name).type)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise QueryRefused(f"Cast error: {error}") from error
-    return bound
+def _computed(compute: Compute, batch: pa.RecordBatch, type_: pa.DataType) -> pa.Array:
+    """Return the new values of a column. Raises EditFailed for one it cannot hold."""
+    try:
+        return as_column(compute(batch), type_)
+    except QueryFailed:
+        raise
+    except pa.ArrowInvalid as error:
+        raise EditFailed(f"Cast error: {error}") from error
 
 
 def as_column(value: pa.Array | pa.Scalar, type_: pa.DataType) -> pa.Array | pa.Scalar:
@@ -166,13 +134,14 @@ def as_column(value: pa.Array | pa.Scalar, type_: pa.DataType) -> pa.Array | pa.
 
 
 def read_updated(
-    snapshot: Snapshot, chosen: RowSelection, assignments: Mapping[str, Assignment]
+    snapshot: Snapshot, chosen: RowSelection, values: Mapping[str, Compute]
 ) -> tuple[Iterator[pa.RecordBatch], list[Ids]]:
     """Return the rows with their new values, and a list to which their ids are added meanwhile.
 
-    Ids are (rows,).
+    Ids are (rows,). Reading the rows raises EditFailed for a value its column cannot hold.
     """
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, [ROW_ID])
+    schema = snapshot.schema(BlobHandling.BYTES)
+    projection, types = scan_projection(schema, None, [ROW_ID]), schema.arrow
     ids: list[Ids] = []
 
     def stream() -> Iterator[pa.RecordBatch]:
@@ -180,10 +149,9 @@ def read_updated(
             for batch in read_passed(Passed(rows, positions), projection, BATCH_ROWS):
                 ids.append(batch.column(ROW_ID).to_numpy())
                 old = batch.drop_columns([ROW_ID])
-                columns = {
-                    name: assignments[name].column(old) if name in assignments else old.column(name)
-                    for name in old.schema.names
-                }
+                columns = {name: old.column(name) for name in old.schema.names}
+                for name, compute in values.items():
+                    columns[name] = _computed(compute, old, types.field(name).type)
                 yield pa.RecordBatch.from_pydict(columns)
 
     return stream(), ids

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref import operations
 from lanceref.core.compute import pc
-from lanceref.core.errors import EditFailed, QueryFailed, QueryRefused, SchemaRefused
+from lanceref.core.errors import QueryFailed, QueryRefused, SchemaRefused
 from lanceref.core.query_limits import GROWN_BYTES, ITEM_BYTES, QueryTooLarge, calling
 from lanceref.file.arrow_schema import resolved
 from lanceref.search.snapshot import Snapshot, take_projection
@@ -253,30 +253,22 @@ def only_nulls(texts: Iterable[str], schema: pa.Schema) -> bool:
     return all(value is not None and not value.is_valid for value in values)
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """The expression that a column of changed rows becomes."""
-
-    bound: Bound
-
-    @property
-    def literal(self) -> pa.Scalar | None:
-        """The value where no column is read."""
-        return self.bound.literal
-
-    def evaluate(self, batch: pa.RecordBatch) -> pa.Array:
-        """Return the value of each row of a batch. Raises EditFailed, QueryFailed."""
-        try:
-            return self.bound.evaluate(batch)
-        except pa.ArrowInvalid as error:
-            if isinstance(error, QueryFailed):
-                raise
-            raise EditFailed(f"Cast error: {error}") from error
-
-
-def bind_values(updates: Mapping[str, str], schema: pa.Schema) -> dict[str, Value]:
-    """Bind the expressions of an update. Raises QueryRefused."""
-    return {name: Value(bind(text, schema)) for name, text in updates.items()}
+def bind_values(
+    updates: Mapping[str, str], schema: pa.Schema
+) -> dict[str, Callable[[pa.RecordBatch], pa.Array]]:
+    """Bind the expressions that columns of changed rows become. Raises QueryRefused."""
+    if not updates:
+        raise QueryRefused("No updates provided")
+    bound = {name: bind(text, schema) for name, text in updates.items()}
+    for name, one in bound.items():
+        if name not in schema.names:
+            raise QueryRefused(f"Column '{name}' does not exist in dataset schema: {schema.names}")
+        if one.literal is not None:
+            try:
+                operations.update.as_column(one.literal, schema.field(name).type)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise QueryRefused(f"Cast error: {error}") from error
+    return {name: one.evaluate for name, one in bound.items()}
 
 
 def take_columns(

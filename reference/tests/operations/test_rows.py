@@ -14,7 +14,6 @@ from lanceref.core.errors import (
 )
 from lanceref.operations.new_rows import external_file, give_ids, write_new_rows
 from lanceref.operations.update import (
-    assign,
     read_updated,
     remove,
     select_rows,
@@ -44,9 +43,8 @@ def test_a_fragment_of_which_no_row_goes_stays_as_it_is(tmp_path):
 
 
 def bind_assignments(snapshot, updates):
-    """Return the assignments of expressions in SQL."""
-    schema = snapshot.schema(BlobHandling.BYTES).arrow
-    return assign(snapshot, bind_values(updates, schema))
+    """Return what computes the columns that get expressions in SQL."""
+    return bind_values(updates, snapshot.schema(BlobHandling.BYTES).arrow)
 
 
 def test_columns_are_computed_from_the_old_row(tmp_path):
