@@ -29,7 +29,7 @@ Divergences: D.page.chunk-words-minus-one, D.page.num-items-visible, D.page.chun
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -163,7 +163,10 @@ def parse_words(cursor: Cursor, width: int) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class MiniBlock:
-    """The description of a mini-block page of any version, and what its chunk headers hold."""
+    """The description of a mini-block page of any version, and what its chunk headers hold.
+
+    Two are equal where nothing but the number of items differs.
+    """
 
     layers: Layers
     rep: CompressiveEncoding | None
@@ -172,13 +175,9 @@ class MiniBlock:
     dictionary: CompressiveEncoding | None
     num_dictionary_items: int
     num_buffers: int
-    num_items: int
+    num_items: int = field(compare=False)
     wide: bool
     index_depth: int
-
-    def is_like(self, other: MiniBlock) -> bool:
-        """Whether nothing but the number of items differs."""
-        return replace(self, num_items=other.num_items) == other
 
     @property
     def num_levels(self) -> int:

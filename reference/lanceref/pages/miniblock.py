@@ -285,7 +285,7 @@ class MiniBlockPage(Page):
         self.opened: ChunkRows | None = None
         self.shared: MiniBlock = mini
         self.type: pa.DataType = stored.type
-        if known is not None and mini.is_like(known.shared):
+        if known is not None and mini == known.shared:
             self.shared, self.type = known.shared, known.type
         else:
             check_description(mini, stored)
@@ -319,14 +319,14 @@ class MiniBlockPage(Page):
         table = parse_table(tables[0], mini.wide, mini.num_items, self.page.extents[1])
         if mini.layers.max_rep:
             index = parse_index(tables[-1], table.num_chunks, self.page.num_rows)
-        return ChunkRows(file, self.shared, self.type, table, index, self._parse_items(tables))
+        return ChunkRows(file, self.shared, self.type, table, index, self.parse_items(tables))
 
     @property
     def tables(self) -> list[Extent]:
         """Where the buffers beside the chunks are."""
         return [self.page.extents[0], *self.page.extents[2:]]
 
-    def _parse_items(self, tables: Sequence[Cursor]) -> pa.Array | None:
+    def parse_items(self, tables: Sequence[Cursor]) -> pa.Array | None:
         """Parse the dictionary, if the page has one, which fills the second of its `tables`."""
         if self.mini.dictionary is None:
             return None
@@ -349,4 +349,4 @@ class MiniBlockPage(Page):
             return False
         if self.shared is other.shared:
             return True
-        return self.type is other.type and self.mini.is_like(other.mini)
+        return self.type is other.type and self.mini == other.mini
