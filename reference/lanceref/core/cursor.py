@@ -264,31 +264,23 @@ class FileBytes:
         self.bound(extent, name, clause)
         if extent.size == 0:
             return Cursor(memoryview(b""), extent.offset, self.ctx)
-        if self._window is not None and self._knows(extent):
-            start = extent.offset - self._window.base
-            data = self._window.data[start : start + extent.size]
+        window = self._window
+        if window is not None and window.base <= extent.offset and extent.end <= window.end:
+            start = extent.offset - window.base
+            data = window.data[start : start + extent.size]
         else:
             (data,) = self._fetch([extent.offset], [extent.size], name, clause)
         return Cursor(data, extent.offset, self.ctx)
 
-    def _knows(self, extent: Extent) -> bool:
-        """Whether the bytes of an extent were read before."""
-        window = self._window
-        return window is not None and window.base <= extent[0] <= extent.end <= window.end
-
     def cursors(self, extents: Sequence[Extent], name: str, clause: str) -> list[Cursor]:
         """Read many extents in any order; near neighbours share one request."""
-        if len(extents) == 1 or all(self._knows(extent) for extent in extents):
-            return [self.cursor(extent, name, clause) for extent in extents]
         for extent in extents:
-            if extent[0] < 0 or extent[1] < 0 or extent[0] + extent[1] > self.size:
-                self.bound(extent, name, clause)
+            self.bound(extent, name, clause)
         table = np.array(extents, np.int64).reshape(-1, 2)
-        parts, owners, inside = self._requests(table[:, 0], table[:, 1], name, clause)
-        cuts = zip(extents, owners.tolist(), inside.tolist(), strict=True)
+        data, places = self.gather(table[:, 0], table[:, 1], name, clause)
         return [
-            Cursor(parts[owner][at : at + extent[1]], extent[0], self.ctx)
-            for extent, owner, at in cuts
+            Cursor(data.data[at : at + extent.size], extent.offset, self.ctx)
+            for extent, at in zip(extents, places.tolist(), strict=True)
         ]
 
     def gather(
@@ -306,32 +298,17 @@ class FileBytes:
         if len(outside):
             at = int(outside[0])
             self.bound(Extent(int(starts[at]), int(sizes[at])), name, clause)
-        parts, owners, inside = self._requests(starts, sizes, name, clause, gap)
-        ends = np.cumsum([0, *map(len, parts)])
-        joined = parts[0] if len(parts) == 1 else b"".join(parts)
-        return np.frombuffer(joined, np.uint8), ends[owners] + inside
-
-    def _requests(
-        self, starts: Ints, sizes: Ints, name: str, clause: str, gap: int = MERGE_GAP_BYTES
-    ) -> tuple[list[memoryview], Ints, Ints]:
-        """Return what was read, and for each extent in which part and where in it it lies."""
-        if len(starts) == 0:
-            return [], starts, starts
-        order = None
-        if np.any(starts[1:] < starts[:-1]):
-            order = np.argsort(starts, kind="stable")
-            starts, sizes = starts[order], sizes[order]
-        ends = np.maximum.accumulate(starts + sizes)
-        first = np.concatenate(([0], np.flatnonzero(starts[1:] > ends[:-1] + gap) + 1))
-        after = np.concatenate((first[1:], [len(starts)]))
-        begins, stops = starts[first], ends[after - 1]
+        order = np.argsort(starts, kind="stable")
+        ascending, ends = starts[order], np.maximum.accumulate((starts + sizes)[order])
+        is_far = np.append(True, ascending[1:] > ends[:-1] + gap)[: len(starts)]
+        first = np.flatnonzero(is_far)
+        begins, stops = ascending[first], np.append(ends[first[1:] - 1], ends[-1:])
         parts = self._read(begins, stops - begins, name, clause)
-        owners = np.repeat(np.arange(len(first)), after - first)
-        inside = starts - begins[owners]
-        if order is not None:
-            back = np.argsort(order)
-            owners, inside = owners[back], inside[back]
-        return parts, owners, inside
+        joined = parts[0] if len(parts) == 1 else b"".join(parts)
+        owners = np.searchsorted(begins, starts, "right") - 1
+        before = np.cumsum(stops - begins) - (stops - begins)
+        places: Ints = before[owners] + starts - begins[owners]
+        return np.frombuffer(joined, np.uint8), places
 
     def _read(self, begins: Ints, sizes: Ints, name: str, clause: str) -> list[memoryview]:
         """Make requests; those inside the window are served from it."""
