@@ -46,9 +46,8 @@ from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import DATA, DATASET, Negative
 from lance_conformance.session import Answer, Claims
 from lanceref.core.errors import LanceError
-from lanceref.explain import explain_source
+from lanceref.inspection import explain_source, validate
 from lanceref.storage import BytesSource
-from lanceref.validate import validate
 from pylanceref.file import LanceFileReader
 from sources import ROOT
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from lanceref.core.context import Context
 from lanceref.core.errors import LanceError, NotFound
+from lanceref.inspection import validate
 from lanceref.storage import open_store
 from lanceref.storage.manifests.manifest_names import list_versions
-from lanceref.validate import validate
 
 from lance_conformance.adapters.reference import in_process
 from lance_conformance.cases import Case

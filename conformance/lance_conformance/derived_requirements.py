@@ -16,8 +16,8 @@ from typing import Any
 
 import pyarrow as pa
 from lanceref.core.spans import Span
-from lanceref.explain import explain_source
 from lanceref.file.arrow_schema import schema_of
+from lanceref.inspection import explain_source
 from lanceref.storage.protocol import BytesSource
 
 from lance_conformance.vocabulary import CHOICES, LEGACY_ENCODINGS, SCHEMES, type_words

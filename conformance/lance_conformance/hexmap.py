@@ -14,7 +14,7 @@ def hexmap(data: bytes, name: str = "data.lance") -> str:
 
     The `name` says what kind of file it is: a data file, a manifest.
     """
-    from lanceref.explain import explain_source  # a run without a report does without it
+    from lanceref.inspection import explain_source  # a run without a report does without it
     from lanceref.storage import BytesSource
 
     root = explain_source(BytesSource(data, name)).root

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from lanceref.core.errors import LanceError
-from lanceref.explain import CHECKS, explain
-from lanceref.validate import validate
+from lanceref.inspection import CHECKS, explain, validate
 
 from lance_conformance.adapters.reference import in_process
 from lance_conformance.compare import first_difference

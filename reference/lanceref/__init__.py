@@ -1,15 +1,11 @@
 """The reference implementation of the Lance format: small, readable, complete.
 
 The names load on first use: importing the package, or one piece of it, does not load the others.
-The modules `explain` and `validate` share their names with functions; the names of the package are
-the functions', also after the modules were imported.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,10 +13,9 @@ if TYPE_CHECKING:
     from lanceref.core.context import Finding
     from lanceref.core.errors import FormatError, LanceError
     from lanceref.core.limits import Limits
-    from lanceref.explain import explain
     from lanceref.files import File, open_file, write_file
+    from lanceref.inspection import explain, validate
     from lanceref.tables import Table, open_table, write_table
-    from lanceref.validate import validate
 
 __version__ = "0.1.0"
 
@@ -31,10 +26,10 @@ _HOMES = {
     "LanceError": "lanceref.core.errors",
     "Limits": "lanceref.core.limits",
     "Table": "lanceref.tables",
-    "explain": "lanceref.explain",
+    "explain": "lanceref.inspection",
     "open_file": "lanceref.files",
     "open_table": "lanceref.tables",
-    "validate": "lanceref.validate",
+    "validate": "lanceref.inspection",
     "write_file": "lanceref.files",
     "write_table": "lanceref.tables",
 }
@@ -68,14 +63,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({"__all__", "__doc__", "__file__", "__path__", "__version__", *__all__})
-
-
-class _Root(ModuleType):
-    """The package: an import of a module binds its name here, except that of a public function."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        shared = name in _HOMES and isinstance(value, ModuleType)
-        super().__setattr__(name, getattr(value, name) if shared else value)
-
-
-sys.modules[__name__].__class__ = _Root

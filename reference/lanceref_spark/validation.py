@@ -19,13 +19,13 @@ from lanceref.core.context import Context, Finding, plain_forms
 from lanceref.core.errors import BytesError
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.index.mem_wal.shard_log import check_log
+from lanceref.inspection import is_table, validate
 from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.storage.manifests.opening import open_table
 from lanceref.table.bases import Bases
 from lanceref.table.fragments import Fragment
 from lanceref.table.manifest import Manifest
-from lanceref.validate import is_table, validate
 
 from lanceref_spark.jobs import Executor
 

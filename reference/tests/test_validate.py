@@ -6,17 +6,16 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import NotFound
-from lanceref.explain import checker, explain_source
 from lanceref.file_0_1.check import check_data_file
 from lanceref.index.vector.single_file import check_vector_file
+from lanceref.inspection import checker, explain_source, validate
 from lanceref.proto import rowids_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource
-from lanceref.table.deletions import check_deletion_file
-from lanceref.table.manifest import check_manifest
+from lanceref.table.deletions import read_deletions
+from lanceref.table.manifest import open_manifest
 from lanceref.table.refs import check_reference
 from lanceref.transactions.transaction import check_transaction
-from lanceref.validate import validate
 from lanceref_spark import validation
 from lanceref_spark.jobs import Loop, Processes
 from lanceref_spark.validation import validate_with
@@ -132,9 +131,9 @@ def test_where_nothing_is_nothing_is_validated(tmp_path):
 
 def test_the_name_decides_what_a_file_is():
     """Everything else is a data file; those of vector indices may be single files of old."""
-    assert check_manifest is checker("t/_versions/1.manifest")
+    assert open_manifest is checker("t/_versions/1.manifest")
     assert check_transaction is checker("0-x.txn")
-    assert check_deletion_file is checker("0-1-2.arrow") is checker("0-1-2.bin")
+    assert read_deletions is checker("0-1-2.arrow") is checker("0-1-2.bin")
     assert check_reference is checker("_refs/tags/x.json")
     assert check_data_file is checker("page_data.lance")
     assert check_vector_file is checker("index.idx")

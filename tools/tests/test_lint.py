@@ -65,7 +65,7 @@ LAYERS = {
     "reference/lanceref/core/errors.py": "",
     "reference/lanceref/file/footer.py": "from lanceref.core import errors\n",
     "reference/lanceref/table/manifest.py": "from ..file.footer import Footer\n",
-    "reference/lanceref/validate.py": "import lanceref.table.manifest\n",
+    "reference/lanceref/inspection.py": "import lanceref.table.manifest\n",
     "reference/pylanceref/dataset.py": "from lanceref.table.manifest import Manifest\n",
     "reference/lanceref_spark/source.py": "import pylanceref.dataset\nimport pyspark\n",
     "reference/lanceref_testing/arrays.py": "import lanceref.core.errors\n",

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import pylanceref
 import pylanceref.query
 from lanceref.core.errors import LanceError
+from lanceref.inspection import validate
 from lanceref.table.flags import READABLE
-from lanceref.validate import validate
 from pylanceref.file import LanceFileReader
 
 from lance_conformance import __version__

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from lanceref.explain import explain_source
+from lanceref.inspection import explain_source
 from lanceref.storage import is_local, open_source, store_options
 from lanceref.storage.local_file import local_path
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lanceref.core.spans import Span
-from lanceref.explain import explain
+from lanceref.inspection import explain
 
 from lance_conformance.cases import Case
 from lance_conformance.coverage import arrays, codecs, layouts, types

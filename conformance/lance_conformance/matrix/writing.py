@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lanceref.core.errors import LanceError
-from lanceref.validate import validate
+from lanceref.inspection import validate
 from pylanceref.dataset import dataset
 
 from lance_conformance.cases import Case

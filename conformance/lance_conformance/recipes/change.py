@@ -20,7 +20,7 @@ from google.protobuf.message import Message
 from lanceref.core.context import Context
 from lanceref.core.spans import Span
 from lanceref.data_file.data_file import DataFile, open_metadata
-from lanceref.explain import explain_source
+from lanceref.inspection import explain_source
 from lanceref.proto import (
     encodings_v2_0_pb2,
     encodings_v2_1_pb2,

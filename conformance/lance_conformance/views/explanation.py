@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 from lanceref.core.spans import Span
-from lanceref.explain import Explanation
+from lanceref.inspection import Explanation
 
 from lance_conformance.outside_text import clean
 

@@ -10,7 +10,7 @@ from lance_conformance.views.findings import to_junit
 from lance_conformance.views.findings import to_text as findings_text
 from lanceref.core.context import Finding
 from lanceref.core.spans import Span
-from lanceref.explain import Explanation, explain_source
+from lanceref.inspection import Explanation, explain_source
 from lanceref.storage import BytesSource
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -123,11 +123,9 @@ def content_of(segment: Segment, ctx: Context) -> Details.InlineContent:
 
 
 def check_beside(source: Source, ctx: Context) -> None:
-    """Parse a file of versions for `explain` and `validate`."""
-    with ctx.piece():
-        name, clause = "fragment reuse", "L.index.reuse.external"
-        cursor = FileBytes(source, ctx).whole(name, clause)
-        parse_message(cursor, Details.InlineContent, name, clause)
+    """Parse a file of versions for `explain` and `validate`. Raises BadProto."""
+    name, clause = "fragment reuse", "L.index.reuse.external"
+    parse_message(FileBytes(source, ctx).whole(name, clause), Details.InlineContent, name, clause)
 
 
 def _step(version: Details.Version, ctx: Context, place: Place) -> Step:

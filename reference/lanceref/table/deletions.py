@@ -94,12 +94,6 @@ def read_deletions(
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.to_array(), np.uint32)
 
 
-def check_deletion_file(source: Source, ctx: Context) -> None:
-    """Parse a deletion file for `explain` and `validate`."""
-    with ctx.piece():
-        _parse(FileBytes(source, ctx.during("metadata")))
-
-
 def _parse(file: FileBytes) -> NDArray[np.uint32] | bitmaps.BitMap:
     """Return the rows of a deletion file, ascending; a bitmap takes no more than its bytes."""
     if file.source.path.endswith(".arrow"):

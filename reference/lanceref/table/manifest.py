@@ -177,13 +177,6 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     return Manifest(message, schema, fragments, indices, transaction, place, dictionaries)
 
 
-def check_manifest(source: Source, ctx: Context) -> Manifest | None:
-    """Parse a manifest file for `explain` and `validate`; None when it cannot be opened."""
-    with ctx.piece():
-        return open_manifest(source, ctx)
-    return None
-
-
 def _parse_footer(file: FileBytes) -> int:
     """Return the position of the manifest section."""
     if file.size < FOOTER_BYTES:

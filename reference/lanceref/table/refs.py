@@ -191,14 +191,16 @@ def _references(store: Store, ctx: Context, folder: str) -> Iterator[tuple[str, 
 
 
 def check_reference(source: Source, ctx: Context) -> None:
-    """Check one tag or branch by itself, by its folder; any other JSON file is a hint."""
+    """Check one tag or branch by itself, by its folder; any other JSON file is a hint.
+
+    Raises FormatError.
+    """
     folder = f"_refs/{PurePath(source.path).parent.name}"
     ctx.leaf(0, source.size, {TAGS: "tag", BRANCHES: "branch"}.get(folder, "hint"), "json")
-    with ctx.piece():
-        if folder in _FORMS:
-            ref = _parse(source, ctx, *_FORMS[folder])
-            branch = ref["branch" if folder == TAGS else "parent_branch"]
-            check_stored_branch(cast("str | None", branch), ctx.at(0, source.size))
+    if folder in _FORMS:
+        ref = _parse(source, ctx, *_FORMS[folder])
+        branch = ref["branch" if folder == TAGS else "parent_branch"]
+        check_stored_branch(cast("str | None", branch), ctx.at(0, source.size))
 
 
 def _parse(source: Source, ctx: Context, clause: str, fields: _Fields) -> _Values:

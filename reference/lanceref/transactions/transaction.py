@@ -84,9 +84,8 @@ def write_transaction(store: Store, message: Transaction, draft: Draft) -> str:
 
 
 def check_transaction(source: Source, ctx: Context) -> None:
-    """Parse a transaction file for `explain` and `validate`, and compare its name."""
-    with ctx.piece():
-        check_name(open_transaction(source, ctx), source, ctx)
+    """Parse a transaction file, and compare its name. Raises BadProto."""
+    check_name(open_transaction(source, ctx), source, ctx)
 
 
 def check_name(message: Transaction, source: Source, ctx: Context) -> None:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lance_conformance.stored import materialised
+from lanceref.inspection import validate
 from lanceref.transactions.manifest_builder import Staged
-from lanceref.validate import validate
 
 from .tables import asked, ids, write
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError, CorruptPage, FormatError, LimitExceeded
-from lanceref.explain import explain
 from lanceref.index.mem_wal.shard_log import (
     FILE,
     HINT,
@@ -36,6 +35,7 @@ from lanceref.index.mem_wal.shard_log import (
     write_manifest,
 )
 from lanceref.index.mem_wal.sharding import buckets
+from lanceref.inspection import explain
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import BytesSource, open_store
 

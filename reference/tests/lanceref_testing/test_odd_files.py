@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
-from lanceref.explain import explain
+from lanceref.inspection import explain, validate
 from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2
-from lanceref.validate import validate
 from lanceref_testing.odd_arrays import OddPage, odd_fixed
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.odd_wire import spell, varint

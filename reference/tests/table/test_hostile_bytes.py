@@ -18,12 +18,12 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, LanceError, LimitExceeded, UnknownFlag
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import SpanRecorder, uncovered
-from lanceref.explain import explain_source
+from lanceref.inspection import explain_source
 from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, NullColumn
-from lanceref.table.deletions import check_deletion_file, read_deletions
+from lanceref.table.deletions import read_deletions
 from lanceref.table.file_entries import offsets_below, parse_coverage
 from lanceref.table.lineage import decode_row_ids, decode_versions
 from lanceref.table.refs import list_branches, list_tags
@@ -77,7 +77,9 @@ def _ids(data: bytes, rows: int) -> list[int]:
 def _deletions(suffix: str) -> Callable[[bytes], object]:
     def read(data: bytes) -> None:
         source = BytesSource(data, f"0-1-2{suffix}")
-        check_deletion_file(source, Context(source.path, spans=SpanRecorder(), findings=[]))
+        ctx = Context(source.path, spans=SpanRecorder(), findings=[])
+        with ctx.piece():
+            read_deletions(source, ctx)
         rows = read_deletions(source, Context(source.path), None, 2**20 + 1)
         assert np.all(rows[1:] > rows[:-1])
 
@@ -86,7 +88,9 @@ def _deletions(suffix: str) -> Callable[[bytes], object]:
 
 def _transaction(data: bytes) -> None:
     source = BytesSource(data, "1-u.txn")
-    check_transaction(source, Context("1-u.txn", spans=SpanRecorder(), findings=[]))
+    ctx = Context("1-u.txn", spans=SpanRecorder(), findings=[])
+    with ctx.piece():
+        check_transaction(source, ctx)
     open_transaction(source, Context("1-u.txn"))
 
 
@@ -186,7 +190,7 @@ def test_every_byte_of_a_deletion_file_has_an_owner(kind):
     data, suffix = STRUCTURES[kind][0], ".bin" if "bitmap" in kind else ".arrow"
     spans, findings = SpanRecorder(), []
     ctx = Context("0-1-2" + suffix, spans=spans, findings=findings)
-    check_deletion_file(BytesSource(data, "0-1-2" + suffix), ctx)
+    read_deletions(BytesSource(data, "0-1-2" + suffix), ctx)
 
     assert ([], []) == (findings, uncovered(spans.finish(len(data))))
     kinds = explain_source(BytesSource(data, "0-1-2" + suffix)).bytes_per_kind()

@@ -31,7 +31,7 @@ from lanceref.core.context import Context
 from lanceref.core.errors import LanceError
 from lanceref.core.spans import Span
 from lanceref.data_file.data_file import open_file
-from lanceref.explain import explain_source
+from lanceref.inspection import explain_source
 from lanceref.storage import BytesSource
 
 VALUES = (

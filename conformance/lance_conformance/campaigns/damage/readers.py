@@ -25,8 +25,7 @@ import pyarrow as pa
 import pylanceref
 from lanceref.core.context import Finding
 from lanceref.core.errors import BytesError, LanceError
-from lanceref.explain import explain
-from lanceref.validate import validate
+from lanceref.inspection import explain, validate
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.child import Ended, ask, start_nothing, start_sql

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import version_named
-from lanceref.explain import explain
+from lanceref.inspection import explain
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.oddities import ALL, WRITERS_ONLY, Chance, with_needs
 from lanceref_testing.tables import random_sample

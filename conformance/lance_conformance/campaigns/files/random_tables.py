@@ -31,10 +31,10 @@ from lanceref.core.file_versions import V0_1
 from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file_0_1.writer import LegacyWriter
+from lanceref.inspection import validate
 from lanceref.proto import table_pb2
 from lanceref.storage import LocalSource
 from lanceref.storage.local_file import LocalSink
-from lanceref.validate import validate
 from lanceref_testing.tables import Sample, random_sample
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged

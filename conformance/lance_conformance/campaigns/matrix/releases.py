@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from lanceref.core.errors import LanceError
-from lanceref.validate import validate
+from lanceref.inspection import validate
 from pylanceref.dataset import dataset
 
 from lance_conformance.campaigns.histories.lockstep import apart, observe

@@ -126,12 +126,6 @@ def parse_manifest(source: Source, ctx: Context) -> ShardManifest:
     return manifest
 
 
-def check_manifest(source: Source, ctx: Context) -> None:
-    """Parse a version of a shard for `explain` and `validate`."""
-    with ctx.piece():
-        parse_manifest(source, ctx)
-
-
 def versions(store: Store, shard: uuid.UUID) -> list[int]:
     """Return the versions of a shard, ascending."""
     return _numbered(store, f"{shard_folder(shard)}/manifest", SUFFIX)
@@ -234,12 +228,11 @@ def _number(metadata: dict[bytes, bytes], key: bytes, place: Place) -> int:
 
 
 def check_entry(source: Source, ctx: Context) -> None:
-    """Parse an entry for `explain` and `validate`."""
-    with ctx.piece():
-        data = _whole(source, ctx)
-        parse_entry(data, ctx)
-        if ctx.spans is not None:
-            own_arrow_stream(ctx, pa.py_buffer(data), ENTRY)
+    """Parse an entry for `explain` and `validate`. Raises FormatError."""
+    data = _whole(source, ctx)
+    parse_entry(data, ctx)
+    if ctx.spans is not None:
+        own_arrow_stream(ctx, pa.py_buffer(data), ENTRY)
 
 
 def write_entry(store: Store, shard: uuid.UUID, position: int, entry: LogEntry) -> None:
@@ -372,9 +365,3 @@ def parse_key_filter(source: Source, ctx: Context) -> Blocks:
     cursor = FileBytes(source, ctx).cursor(Extent(0, size), "key filter", CLAUSE)
     words = cursor.array("<u4", blocks * WORDS, "words", CLAUSE)
     return words.reshape(blocks, WORDS).astype(np.uint32, copy=False)
-
-
-def check_key_filter(source: Source, ctx: Context) -> None:
-    """Parse a filter of primary keys, as `explain` and `validate` need."""
-    with ctx.piece():
-        parse_key_filter(source, ctx)

@@ -188,12 +188,14 @@ def open_index(segment: Segment) -> VectorIndex:
 
 
 def check_vector_file(source: Source, ctx: Context) -> None:
-    """Parse and check a single file with all its partitions, or else a data file."""
+    """Parse and check a single file with all its partitions, or else a data file.
+
+    Raises FormatError.
+    """
     if not is_single_file(source):
         check_data_file(source, ctx)
         return
-    with ctx.piece():
-        file = open_single_file(source, ctx)
-        for number in range(len(file.model.centroids)):
-            with ctx.group(f"partition {number}", "L.index.vector.single.partitions"):
-                file.partition(number)
+    file = open_single_file(source, ctx)
+    for number in range(len(file.model.centroids)):
+        with ctx.group(f"partition {number}", "L.index.vector.single.partitions"):
+            file.partition(number)
