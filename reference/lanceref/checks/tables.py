@@ -11,7 +11,7 @@ L.table.row-versions.order
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -35,7 +35,7 @@ from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, OpenFile
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.fragments import Fragment
-from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, STORED, Values, open_lineage
+from lanceref.table.lineage import ROW_ID, STORED, is_stored, open_lineage
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.rows import FragmentRows
@@ -59,24 +59,19 @@ class Identities:
         self._version = manifest.version
         self._ctx = ctx
 
-    def check(self, rows: FragmentRows, lineage: Mapping[str, Values | None]) -> None:
+    def check(self, rows: FragmentRows) -> None:
         """Compare the ids and versions of a fragment with those before; report each clause once."""
-        if all(values is None for values in lineage.values()):
-            return
         faults: dict[str, tuple[str, str]] = {}
         live = rows.columns.bounded_rows - len(rows.deleted)
         for first in range(0, live, RUN_ROWS):
-            offsets = rows.offsets(np.arange(first, min(first + RUN_ROWS, live)))
-            created, updated = (
-                np.ones(len(offsets), np.uint64) if values is None else values.at(offsets)
-                for values in (lineage.get(CREATED_AT), lineage.get(LAST_UPDATED_AT))
-            )
-            ids = lineage.get(ROW_ID)
-            if ids is not None:
-                for clause, found, wanted in self._ids_faults(ids.at(offsets)):
+            positions = np.arange(first, min(first + RUN_ROWS, live))
+            taken = rows.take(positions, (), tuple(STORED))
+            ids, created, updated = (one.to_numpy() for one in taken)
+            if is_stored(ROW_ID, rows.fragment.message):
+                for clause, found, wanted in self._ids_faults(ids):
                     faults.setdefault(clause, (found, wanted))
             wrong = (created < 1) | (created > updated) | (updated > self._version)
-            if wrong.any() and (lineage.get(CREATED_AT) or lineage.get(LAST_UPDATED_AT)):
+            if wrong.any():
                 at = int(np.argmax(wrong))
                 found = f"created in {int(created[at])}, updated in {int(updated[at])}"
                 wanted = f"1 <= created <= updated <= {self._version}"
@@ -248,7 +243,8 @@ def check_identities(manifest: Manifest, bases: Bases, ctx: Context) -> None:
     for fragment in manifest.fragments:
         rows = FragmentRows(fragment, bases, quiet, stable_ids=True)
         with quiet.piece():
-            live.check(rows, {name: open_lineage(name, rows.columns, quiet) for name in STORED})
+            if any(is_stored(name, fragment.message) for name in STORED):
+                live.check(rows)
 
 
 def _check_join(columns: FragmentReader, field: Field) -> None:

@@ -201,8 +201,10 @@ class Segment:
                 total += columns.bounded_rows
                 self._bound(total)
                 offsets = np.arange(columns.bounded_rows)
-                ids = open_lineage(ROW_ID, columns, self.ctx) if self.stable_row_ids else None
-                keys.append(addresses(fragment.id, offsets) if ids is None else ids.at(offsets))
+                if self.stable_row_ids:
+                    keys.append(open_lineage(ROW_ID, columns, self.ctx).at(offsets))
+                else:
+                    keys.append(addresses(fragment.id, offsets))
         return np.concatenate(keys)
 
     def _bound(self, num_rows: int) -> None:

@@ -38,6 +38,7 @@ from lanceref.core.errors import CorruptPage, FormatError, Place
 from lanceref.core.integers import unique
 from lanceref.file.column_io import ColumnReader
 from lanceref.proto import rowids_pb2 as pb
+from lanceref.proto import table_pb2
 from lanceref.table.columns import FragmentReader
 
 Ids = NDArray[np.uint64]
@@ -301,8 +302,17 @@ Values: TypeAlias = RowIds | RowVersions | HiddenColumn
 """A value for each row of a fragment: `at` returns those of the rows at ascending offsets."""
 
 
-def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values | None:
-    """Return the row ids or versions of a fragment, None when it has none. Raises CorruptPage."""
+def is_stored(name: str, message: table_pb2.DataFragment) -> bool:
+    """Whether a fragment has row ids or versions of its own."""
+    inline, column, _ = STORED[name]
+    return message.HasField(inline) or message.HasField(column)
+
+
+def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values:
+    """Return the row ids or versions of a fragment. Raises CorruptPage.
+
+    One that has none of its own has addresses as ids, and its rows are of version 1.
+    """
     (inline, column, hidden_id), message = STORED[name], columns.fragment.message
     place, rows = columns.fragment.place, columns.bounded_rows
     if message.HasField(column):
@@ -311,7 +321,9 @@ def open_lineage(name: str, columns: FragmentReader, ctx: Context) -> Values | N
             return HiddenColumn(reader, place)
         found = f"no file of fragment {message.id} with field {hidden_id}"
         raise CorruptPage("L.table.row-ids.column", place, found, "a hidden column")
-    if not message.HasField(inline):
-        return None
-    decode = decode_row_ids if name == ROW_ID else decode_versions
-    return decode(getattr(message, inline), rows, ctx, place)
+    if message.HasField(inline):
+        decode = decode_row_ids if name == ROW_ID else decode_versions
+        return decode(getattr(message, inline), rows, ctx, place)
+    if name == ROW_ID:
+        return RowIds([Segment(rows, np.uint64(message.id << 32))])
+    return RowVersions([1], [Segment(rows, np.uint64(0))])

@@ -54,7 +54,7 @@ class FragmentRows:
         self._ctx = ctx
         self._stable_ids = stable_ids
         self._previous: FragmentRows | None = None
-        self._lineage: dict[str, Values | None] = {}
+        self._lineage: dict[str, Values] = {}
 
     @cached_property
     def columns(self) -> FragmentReader:
@@ -211,22 +211,15 @@ class FragmentRows:
             check_required(field.arrow, array, self.fragment.place)  # L.page.required.null
         return array
 
-    def _values(self, name: str) -> Values | None:
-        if name not in self._lineage:
-            self._lineage[name] = open_lineage(name, self.columns, self._ctx)
-        return self._lineage[name]
-
     def _system(self, name: str, offsets: Offsets) -> pa.Array:
         if name == ROW_OFFSET:
             positions = offsets - np.searchsorted(self.deleted, offsets) + self.rows_before
             return pa.array(positions.astype(np.uint64))
-        own = addresses(self.fragment.id, offsets)
         if name == ROW_ADDRESS or (name == ROW_ID and not self._stable_ids):
-            return pa.array(own)
-        values = self._values(name)
-        if values is not None:
-            return pa.array(values.at(offsets))
-        return pa.array(own if name == ROW_ID else np.ones(len(offsets), np.uint64))
+            return pa.array(addresses(self.fragment.id, offsets))
+        if name not in self._lineage:
+            self._lineage[name] = open_lineage(name, self.columns, self._ctx)
+        return pa.array(self._lineage[name].at(offsets))
 
 
 class _AllRows(FragmentRows):

@@ -282,7 +282,9 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
 def _check_rows(given: Transaction.Update, after: Manifest, stored: StoredVersions) -> None:
     """Raise OperationRefused for a new fragment of more rows than the files of the version have."""
     claimed = max((one.physical_rows for one in given.new_fragments), default=0)
-    if claimed and claimed > sum(stored.num_rows(after, one) for one in after.fragments):
+    if claimed and claimed > sum(
+        stored.rows(after, one).columns.physical_rows for one in after.fragments
+    ):
         raise OperationRefused(f"a new fragment of {claimed} rows, more than the files have")
 
 

@@ -293,7 +293,9 @@ def _check_overlay(
     before = stored.manifest(ours.read_version) if moved else latest
     old = {one.id: one for one in before.fragments}
     removed = {
-        one.id: difference(stored.deleted(latest, one), stored.deleted(before, old[one.id]))
+        one.id: difference(
+            stored.rows(latest, one).deleted, stored.rows(before, old[one.id]).deleted
+        )
         for one in latest.fragments
         if one.id in moved & old.keys()
     }
@@ -334,7 +336,7 @@ def _rebase_fragments(
         if now is None or columns or ours.id not in touched or staged.affected is None:
             updated.append(ours)
             continue
-        removed, rows = stored.deleted(latest, now), staged.affected[ours.id]
+        removed, rows = stored.rows(latest, now).deleted, staged.affected[ours.id]
         if np.isin(rows, removed).any():
             raise overlap
         merged, every = copy_of(ours), union(removed, rows)

@@ -158,9 +158,9 @@ def migrate(builder: Builder) -> None:
         deleted = fragment.HasField("deletion_file")
         if fragment.files and (not fragment.physical_rows or (deleted and not named)):
             parsed = _parsed(builder, before, fragment)
-            fragment.physical_rows = builder.stored.num_rows(before, parsed)
+            fragment.physical_rows = builder.stored.rows(before, parsed).columns.physical_rows
         if deleted and not fragment.deletion_file.num_deleted_rows:
-            offsets = builder.stored.deleted(before, _parsed(builder, before, fragment))
+            offsets = builder.stored.rows(before, _parsed(builder, before, fragment)).deleted
             fragment.deletion_file.num_deleted_rows = len(offsets)
 
 

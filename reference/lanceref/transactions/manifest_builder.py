@@ -39,10 +39,9 @@ from lanceref.storage.manifests.manifest_names import FOLDER, name_of, write_hin
 from lanceref.storage.protocol import Draft
 from lanceref.table import flags
 from lanceref.table.bases import Bases
-from lanceref.table.columns import FragmentReader
 from lanceref.table.file_entries import TOMBSTONE, Based, base_of, data_files_of
-from lanceref.table.fragments import Fragment, addresses
-from lanceref.table.lineage import ROW_ID, open_lineage
+from lanceref.table.fragments import Fragment
+from lanceref.table.lineage import open_lineage
 from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, open_version, stamp
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.transaction import new_transaction, transaction_name, write_transaction
@@ -90,9 +89,9 @@ class StoredVersions:
         """Return the manifest of an older version. Raises VersionNotFound."""
         return open_version(self.store, version, self.ctx)
 
-    def num_rows(self, before: Manifest, fragment: Fragment) -> int:
-        """Return the physical rows of a fragment. Raises FormatError."""
-        return FragmentReader(fragment, Bases(self.store, before), self.ctx).physical_rows
+    def rows(self, before: Manifest, fragment: Fragment) -> FragmentRows:
+        """Return the rows of a fragment. Reading them raises FormatError."""
+        return FragmentRows(fragment, Bases(self.store, before), self.ctx, stable_ids=False)
 
     def file_size(self, before: Manifest, file: table_pb2.DataFile) -> int:
         """Return the bytes of a data file. Raises FormatError where there is none."""
@@ -103,20 +102,8 @@ class StoredVersions:
 
         The result is (physical rows,).
         """
-        columns = FragmentReader(fragment, Bases(self.store, before), self.ctx)
-        rows, values = columns.physical_rows, open_lineage(name, columns, self.ctx)
-        if values is not None:
-            return values.at(np.arange(rows))
-        if name == ROW_ID:
-            return addresses(fragment.id, np.arange(rows))
-        return np.ones(rows, np.uint64)
-
-    def deleted(self, before: Manifest, fragment: Fragment) -> Offsets:
-        """Return the offsets of the deleted rows of a fragment, int64, ascending.
-
-        The result is (deleted rows,).
-        """
-        return FragmentRows(fragment, Bases(self.store, before), self.ctx, False).deleted
+        columns = self.rows(before, fragment).columns
+        return open_lineage(name, columns, self.ctx).at(np.arange(columns.physical_rows))
 
 
 def copy_of(message: M) -> M:

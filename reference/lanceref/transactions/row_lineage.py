@@ -119,7 +119,7 @@ def _created(builder: Builder, ids: Numbers) -> Numbers:
         at = np.searchsorted(ids, held, sorter=order)
         at = order[np.minimum(at, len(ids) - 1)]
         hits = ids[at] == held
-        hits[builder.stored.deleted(before, fragment)] = False
+        hits[builder.stored.rows(before, fragment).deleted] = False
         if hits.any():
             created[at[hits]] = builder.stored.lineage(before, fragment, CREATED_AT)[hits]
     return created

@@ -249,10 +249,10 @@ class _Gone:
 
     def __init__(self, root, *rows):
         self.store = LocalStore(root)
-        self.rows = np.array(rows, np.int64)
+        self.deleted = np.array(rows, np.int64)
 
-    def deleted(self, before, fragment):
-        return self.rows
+    def rows(self, before, fragment):
+        return self
 
 
 def _deletion(rows):
