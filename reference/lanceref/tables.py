@@ -19,8 +19,6 @@ from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.file.arrow_schema import schema_of
-from lanceref.file.column_io import page_policy
-from lanceref.operations.new_rows import GROUP_ROWS, MAX_BYTES_PER_FILE, MAX_ROWS_PER_FILE
 from lanceref.search.snapshot import Snapshot, open_snapshot, scan_projection
 from lanceref.storage import name_of_uri, store_options
 from lanceref.storage.manifests.opening import open_table as open_store
@@ -124,9 +122,7 @@ def write_table(
     if base is not None and mode == "append":
         known, schema = base.dictionaries, base.schema
         written = data_files.appended_schema(schema, written, stored)
-    policy = page_policy(len(written.fields), None, None)
-    limits = data_files.FileLimits(MAX_ROWS_PER_FILE, MAX_BYTES_PER_FILE, GROUP_ROWS, policy)
-    homes, batches = [data_files.Home(store)], rows.to_batches()
+    homes, batches, limits = [data_files.Home(store)], rows.to_batches(), data_files.FileLimits()
     files = data_files.write_files(homes, written, stored, batches, limits, known)
     transaction = new_overwrite(read, files.fragments, schema)
     if mode == "append":

@@ -33,7 +33,7 @@ from pylanceref.write import write_table
 
 if TYPE_CHECKING:
     from lanceref.operations.alter_table import AlterColumn
-    from lanceref.operations.columns import ColumnSource
+    from lanceref.operations.new_data import ColumnSource
 
 
 class DeleteResult(TypedDict):
@@ -102,9 +102,9 @@ def update(
         values = bind_values(updates, schema) if chosen else {}
         batches, row_ids = operations.update.read_updated(snapshot, chosen, values)
         with Draft() as draft:
-            new = operations.new_rows.write_new_rows(snapshot, batches, draft, version)
+            new = operations.new_data.write_new_rows(snapshot, batches, draft, version)
             if snapshot.stable_row_ids:
-                operations.new_rows.give_ids(new.fragments, row_ids)
+                operations.new_data.give_ids(new.fragments, row_ids)
             removal = operations.update.remove(snapshot, chosen, draft)
             transaction = table._new_transaction()
             tops = snapshot.manifest.schema.fields
@@ -193,7 +193,7 @@ def merge(
     """Add the columns of other rows, matched by a key; null where none is. Raises as above."""
     right = reader_of(data_obj, schema).read_all()
     key = left_on if right_on is None else right_on
-    _add(table, operations.columns.joined_source(table._snapshot, right, left_on, key, "dataset"))
+    _add(table, operations.new_data.joined_source(table._snapshot, right, left_on, key, "dataset"))
 
 
 def _add(table: OpenTable, source: ColumnSource) -> None:

@@ -38,7 +38,7 @@ from pylanceref.udf import BatchUDF, new_columns
 from pylanceref.write import write_fragments
 
 if TYPE_CHECKING:
-    from lanceref.operations.columns import ColumnSource
+    from lanceref.operations.new_data import ColumnSource
 
 __all__ = ["DataFile", "DeletionFile", "FragmentMetadata", "FragmentSession"]
 __all__ += ["FragmentWriteProgress", "LanceFragment", "NoopFragmentWriteProgress"]
@@ -144,7 +144,7 @@ class LanceFragment:
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
         """Describe a data file as a fragment. Raises NotFound, SchemaRefused."""
-        found = operations.new_rows.external_file(dataset._snapshot, filename, whole=True)
+        found = operations.new_data.external_file(dataset._snapshot, filename, whole=True)
         return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
 
     @staticmethod
@@ -202,12 +202,12 @@ class LanceFragment:
         """Add the columns of other rows, matched by a key; null where none is."""
         right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
         return self._with(
-            operations.columns.joined_source(self._snapshot, right, *keys, "fragment")
+            operations.new_data.joined_source(self._snapshot, right, *keys, "fragment")
         )
 
     def _with(self, source: ColumnSource) -> tuple[FragmentMetadata, LanceSchema]:
-        write, schema = operations.columns.write_columns, self._snapshot.manifest.schema
-        fields = operations.columns.new_fields(self._snapshot, source.schema)
+        write, schema = operations.new_data.write_columns, self._snapshot.manifest.schema
+        fields = operations.new_data.new_fields(self._snapshot, source.schema)
         with Draft() as draft:
             new = core.LanceSchema(fields)
             (made,) = write(self._snapshot, new, source.rows_of, draft, [self._rows])

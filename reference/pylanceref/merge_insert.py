@@ -16,7 +16,7 @@ from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
 from lanceref.operations import merge
-from lanceref.operations.new_rows import give_ids, write_new_rows
+from lanceref.operations.new_data import give_ids, write_new_rows
 from lanceref.operations.update import put_update, remove
 from lanceref.storage.protocol import Draft
 from lanceref.table.data_files import Home, appended_schema
@@ -251,7 +251,7 @@ class MergeInsertBuilder:
         new = write_new_rows(snapshot, batches, draft, self._version, homes=self._homes())
         if snapshot.stable_row_ids:
             give_ids(new.fragments, [ids])
-        removal = remove(snapshot, merge.by_fragment(snapshot, plan.removed), draft)
+        removal = remove(snapshot, snapshot.fragments.split(plan.removed), draft)
         transaction = self._table._new_transaction()
         schema = snapshot.manifest.schema
         fields = schema.fields if actions.only_deletes_matches else schema.flat()

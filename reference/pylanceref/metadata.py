@@ -69,7 +69,7 @@ class DataFile:
     @classmethod
     def create(cls, dataset: OpenTable, path: str, *, base_id: int | None = None) -> DataFile:
         """Describe a file below the data folder or a base. Raises NotFound, SchemaRefused."""
-        from lanceref.operations.new_rows import external_file
+        from lanceref.operations.new_data import external_file
 
         return cls.from_message(external_file(dataset._snapshot, path, base_id).entry)
 

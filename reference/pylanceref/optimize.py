@@ -18,9 +18,9 @@ from lanceref.core.integers import unsigned
 from lanceref.operations import compaction
 from lanceref.operations.cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
 from lanceref.operations.index_build import UpdateRules, update_indices
-from lanceref.operations.new_rows import MAX_BYTES_PER_FILE
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
+from lanceref.table.data_files import MAX_BYTES_PER_FILE
 from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import new_transaction

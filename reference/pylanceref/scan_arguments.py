@@ -34,6 +34,16 @@ Columns = Sequence[str] | Mapping[str, str] | None
 """Columns by name, expressions by the name of the result, or None for all columns."""
 
 
+def blob_handling(name: str | None) -> BlobHandling:
+    """Return the handling of blobs that a name stands for. Raises ValueError."""
+    if name == "all_binary":
+        return BlobHandling.BYTES
+    if name not in (None, "blobs_descriptions", "all_descriptions"):
+        known = "all_binary, all_descriptions, blobs_descriptions"
+        raise ValueError(f"Invalid blob_handling: {name}. Expected one of: {known}")
+    return BlobHandling.DESCRIPTIONS
+
+
 class ScanArguments(TypedDict, total=False):
     """Arguments of a scan; from `batch_readahead` on they only tune another reader or a search."""
 
@@ -50,11 +60,11 @@ class ScanArguments(TypedDict, total=False):
     blob_handling: str | None
     order_by: Sequence[ColumnOrdering | str] | None
     late_materialization: bool | list[str] | None
-    use_stats: bool | None
     nearest: object
     full_text_query: object
     scan_stats_callback: Callable[[ScanStatistics], object] | None
     batch_readahead: int | None
+    use_stats: bool | None
     fragment_readahead: int | None
     io_buffer_size: int | None
     fast_search: bool | None
@@ -118,7 +128,7 @@ def describe(
         snapshot = snapshot.with_deleted()
         by_id = {rows.fragment.id: rows for rows in snapshot.fragments}
         fragments = [by_id[rows.fragment.id] for rows in fragments]
-    schema = snapshot.schema(BlobHandling.of(arguments.get("blob_handling")))
+    schema = snapshot.schema(blob_handling(arguments.get("blob_handling")))
     columns = arguments.get("columns") if search is None else []
     projection, computed = _projection(schema, columns, system_columns(arguments))
     before = arguments.get("filter") if search is None or arguments.get("prefilter") else None

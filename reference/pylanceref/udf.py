@@ -25,7 +25,7 @@ from pylanceref.sql.columns import computed_columns
 from pylanceref.types import reader_of
 
 if TYPE_CHECKING:
-    from lanceref.operations.columns import ColumnSource
+    from lanceref.operations.new_data import ColumnSource
 
 Function = Callable[[pa.RecordBatch], object]
 
@@ -145,7 +145,7 @@ def mapped_source(
     Raises SchemaRefused, when they are read, for a batch of more or fewer rows.
     """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
-    module, schema = operations.columns, function.output_schema
+    module, schema = operations.new_data, function.output_schema
     if schema is None:
         each = (module.all_rows(rows, projection, 1) for rows in snapshot.fragments)
         nothing = pa.RecordBatch.from_pylist([], schema=projection.schema)
@@ -192,4 +192,4 @@ def new_columns(
         values = reader_of(given, schema).read_all()
     except TypeError as error:
         raise TypeError(f"transforms: Could not coerce to a reader: {error}") from error
-    return operations.columns.ordered_source(snapshot, values, fragments)
+    return operations.new_data.ordered_source(snapshot, values, fragments)

@@ -49,10 +49,6 @@ from pylanceref.types import reader_of
 Destination = str | os.PathLike[str] | OpenTable
 """Where to write: a table by its URI, or an opened version of it."""
 
-MAX_ROWS_PER_FILE = 1024 * 1024
-MAX_ROWS_PER_GROUP = 1024
-MAX_BYTES_PER_FILE = 90 << 30
-
 Bases = Sequence[table_pb2.BasePath]
 
 RESERVED = (ROW_ID, ROW_ADDRESS, "_rowoffset", CREATED_AT, LAST_UPDATED_AT)
@@ -217,10 +213,10 @@ def file_limits(
     plan: Plan, bases: Bases, **arguments: Unpack[FileArguments]
 ) -> data_files.FileLimits:
     """Return limits of files and blobs. Raises ValueError, OverflowError, DataRefused."""
-    rows = arguments.get("max_rows_per_file", MAX_ROWS_PER_FILE)
+    rows = arguments.get("max_rows_per_file", data_files.MAX_ROWS_PER_FILE)
     group = arguments.get("max_rows_per_group")
-    group = MAX_ROWS_PER_GROUP if group is None else group
-    size = arguments.get("max_bytes_per_file", MAX_BYTES_PER_FILE)
+    group = data_files.GROUP_ROWS if group is None else group
+    size = arguments.get("max_bytes_per_file", data_files.MAX_BYTES_PER_FILE)
     cache, page = arguments.get("data_cache_bytes"), arguments.get("max_page_bytes")
     shared = arguments.get("blob_pack_file_size_threshold")
     for number in (rows, group, size, cache or 0, page or 0, shared or 0):

@@ -41,7 +41,7 @@ from lanceref.core.errors import DataRefused, FormatError, LimitExceeded, NotFou
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import DESCRIPTOR, DataArea
 from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema
-from lanceref.storage import Source
+from lanceref.storage import Source, Store
 
 _PARTS = {"kind": pa.uint8(), "position": pa.uint64(), "size": pa.uint64()}
 _PARTS |= {"blob_id": pa.uint32(), "blob_uri": pa.utf8()}
@@ -197,8 +197,8 @@ class Places(Protocol):
     def open_data_file(self, path: str, base_id: int | None) -> Source:
         """Open a file of the data folder. Raises FormatError where there is none."""
 
-    def open_relative(self, path: str, base_id: int | None) -> Source:
-        """Open an object by its path below a base. Raises NotFound."""
+    def store_of(self, base_id: int | None) -> Store:
+        """Return the store of a base, or of the table. Raises FormatError for an unknown one."""
 
     def open_uri(self, uri: str) -> Source:
         """Open the object at a URI of any store. Raises NotFound."""
@@ -277,10 +277,10 @@ class BlobFiles:
         clause = "L.blob.external" if kind == EXTERNAL else "L.blob.managed"
         try:
             if kind == EXTERNAL:
-                return places.open_relative(uri, number) if number else places.open_uri(uri)
+                return places.store_of(number).open(uri) if number else places.open_uri(uri)
             if not {"", ".", ".."}.isdisjoint(uri.split("/")):
                 raise NotFound("no relative path below the table")
-            return places.open_relative(uri, base if kind == MANAGED else number)
+            return places.store_of(base if kind == MANAGED else number).open(uri)
         except (NotFound, ValueError, OSError) as error:
             if kind != EXTERNAL and isinstance(error, FormatError):
                 raise  # the base is unknown

@@ -243,8 +243,8 @@ class PagePolicy:
     more than `max_page_bytes` is cut (2.0).
     """
 
-    cache_bytes: int
-    max_page_bytes: int
+    cache_bytes: int = CACHE_BYTES
+    max_page_bytes: int = MAX_PAGE_BYTES
 
 
 def page_policy(

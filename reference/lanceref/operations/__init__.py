@@ -10,16 +10,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lanceref.operations import (
-        alter_table,
-        branches,
-        columns,
-        index_build,
-        new_rows,
-        update,
-    )
+    from lanceref.operations import alter_table, branches, index_build, new_data, update
 
-__all__ = ["alter_table", "branches", "columns", "index_build", "new_rows", "update"]
+__all__ = ["alter_table", "branches", "index_build", "new_data", "update"]
 
 
 def __getattr__(name: str) -> ModuleType:

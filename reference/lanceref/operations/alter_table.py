@@ -20,8 +20,8 @@ from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import field_message, schema_of, split_path
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.operations import columns
-from lanceref.operations.columns import Batches, ColumnSource, numbered_fields
+from lanceref.operations import new_data
+from lanceref.operations.new_data import Batches, ColumnSource, numbered_fields
 from lanceref.operations.update import as_column
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot, scan_projection
@@ -194,10 +194,10 @@ class AlterColumn(TypedDict, total=False):
 
 def add_columns(snapshot: Snapshot, source: ColumnSource, draft: Draft) -> Staged:
     """Write the values of new columns. Raises SchemaRefused for a name that is taken."""
-    fields = columns.new_fields(snapshot, source.schema)
+    fields = new_data.new_fields(snapshot, source.schema)
     written = [rows.fragment.message for rows in snapshot.fragments]
     if fields:
-        written = columns.write_columns(snapshot, LanceSchema(fields), source.rows_of, draft)
+        written = new_data.write_columns(snapshot, LanceSchema(fields), source.rows_of, draft)
     return _merged(snapshot, _grown(snapshot, fields), written, draft)
 
 
@@ -210,7 +210,7 @@ def add_null_columns(snapshot: Snapshot, fields: Iterable[pa.Field]) -> Staged:
         if not one.nullable:
             raise SchemaRefused(f"All-null columns must be nullable: '{one.name}'")
     fragments = [rows.fragment.message for rows in snapshot.fragments]
-    grown = _grown(snapshot, columns.new_fields(snapshot, schema))
+    grown = _grown(snapshot, new_data.new_fields(snapshot, schema))
     return _merged(snapshot, grown, fragments, Draft())
 
 
@@ -283,7 +283,7 @@ def _cast(
     snapshot: Snapshot, schema: LanceSchema, casts: Mapping[int, pa.DataType], draft: Draft
 ) -> Staged:
     """Write columns in other types, under new ids; the old ones leave the schema."""
-    old, number = snapshot.schema(BlobHandling.BYTES), columns.next_field_id(snapshot)
+    old, number = snapshot.schema(BlobHandling.BYTES), new_data.next_field_id(snapshot)
     version, made_ids = storage_version_of(snapshot.manifest.message), set[int]()
     for field_id, type_ in casts.items():
         held = _by_id(schema, field_id)
@@ -298,12 +298,12 @@ def _cast(
     projection = scan_projection(old, [one.name for one in tops])
 
     def rows_of(rows: FragmentRows) -> Batches:
-        for batch in columns.all_rows(rows, projection):
+        for batch in new_data.all_rows(rows, projection):
             each = zip(batch.columns, tops, new.fields, strict=True)
             arrays = [cast_within(column, top, one, casts) for column, top, one in each]
             yield pa.RecordBatch.from_arrays(arrays, names=[one.name for one in new.fields])
 
-    return _merged(snapshot, schema, columns.write_columns(snapshot, new, rows_of, draft), draft)
+    return _merged(snapshot, schema, new_data.write_columns(snapshot, new, rows_of, draft), draft)
 
 
 def _grown(snapshot: Snapshot, fields: tuple[Field, ...]) -> LanceSchema:

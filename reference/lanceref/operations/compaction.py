@@ -33,12 +33,13 @@ from lanceref.index.indices import Index, paths_of
 from lanceref.index.row_set import Keys, encode_treemap
 from lanceref.index.segment import FOLDER, Segment
 from lanceref.operations.index_build import segment_writer, training_of
-from lanceref.operations.new_rows import MAX_BYTES_PER_FILE, write_new_rows
+from lanceref.operations.new_data import write_new_rows
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
+from lanceref.table.data_files import MAX_BYTES_PER_FILE
 from lanceref.table.file_entries import FIELD_TWICE, data_files_of, fields_held_twice, is_before
 from lanceref.table.fragments import addresses
 from lanceref.table.lineage import STORED, encode_ids, encode_runs
@@ -135,17 +136,14 @@ def _cut(run: Group, options: CompactionRules) -> list[Group]:
     return [one for one in groups if len(one) > 1 or options.rewrites(one[0])]
 
 
-def _live_rows(group: Group) -> int:
-    return sum(rows.num_rows for rows in group)
-
-
 def _limited(groups: list[Group], options: CompactionRules) -> list[Group]:
     """Return the first groups, as long as none of the most there may be is exceeded."""
     most = (options.max_source_fragments, options.max_source_rows, options.max_source_bytes)
     counts = [0, 0, 0]
     for number, group in enumerate(groups):
         files = [file for rows in group for file in data_files_of(rows.fragment.message)]
-        own = (len(group), _live_rows(group), sum(file.file_size_bytes for file in files))
+        size_bytes = sum(file.file_size_bytes for file in files)
+        own = (len(group), sum(rows.num_rows for rows in group), size_bytes)
         counts = [count + more for count, more in zip(counts, own, strict=True)]
         pairs = zip(counts, most, strict=True)
         if any(limit is not None and count > limit for count, limit in pairs):
@@ -161,7 +159,7 @@ def write_group(
     There are as many as have the target's rows each, the rows as even as can be, longer ones first.
     """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
-    total = _live_rows(group)
+    total = sum(rows.num_rows for rows in group)
     count = max(total // options.target_rows, 1)
     fragments: list[table_pb2.DataFragment] = []
     start = 0
@@ -241,8 +239,7 @@ def _rewritten(
         new_index_version=built.version, new_index_files=writer.files
     )
     made.old_id.uuid, made.new_id.uuid = segment.entry.uuid.uuid, writer.uuid.bytes
-    made.new_index_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
-    made.new_index_details.value = built.details.SerializeToString(deterministic=True)
+    made.new_index_details.Pack(built.details, "", deterministic=True)
     return made
 
 
@@ -275,7 +272,6 @@ def reuse_entry(
     name = uuid.uuid4()
     entry.uuid.uuid = name.bytes
     set_covered(entry, [one.id for group in every for one in group.new_fragments])
-    entry.index_details.type_url = f"/{Details.DESCRIPTOR.full_name}"
     details, data = Details(), content.SerializeToString()
     if len(data) <= INLINE_BYTES:
         details.inline.CopyFrom(content)
@@ -284,7 +280,7 @@ def reuse_entry(
         snapshot.store.put(path, data)
         draft.add((snapshot.store, path))
         details.external.path, details.external.size = EXTERNAL, len(data)
-    entry.index_details.value = details.SerializeToString()
+    entry.index_details.Pack(details, "")
     return entry
 
 

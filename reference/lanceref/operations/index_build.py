@@ -109,8 +109,7 @@ def new_entry(
     )
     entry.uuid.uuid = writer.uuid.bytes
     set_covered(entry, [rows.fragment.id for rows in fragments], runs=True)
-    entry.index_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
-    entry.index_details.value = built.details.SerializeToString(deterministic=True)
+    entry.index_details.Pack(built.details, "", deterministic=True)
     return entry
 
 

@@ -34,8 +34,8 @@ from lanceref.core.errors import EditFailed
 from lanceref.core.integers import difference, intersection, union
 from lanceref.index.bloom import Hashes, fill
 from lanceref.index.predicate import scalar_text
-from lanceref.operations.columns import all_rows
-from lanceref.operations.update import RowSelection, replace_values, write_values
+from lanceref.operations.new_data import all_rows
+from lanceref.operations.update import replace_values, write_values
 from lanceref.proto.transaction_pb2 import KeyExistenceFilter, Transaction
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot, scan_projection
@@ -191,14 +191,6 @@ def _passing_pairs(
     return np.concatenate([holds(batch) for batch in batches])
 
 
-def by_fragment(snapshot: Snapshot, positions: Numbers) -> RowSelection:
-    """Return ascending live row positions of a table as positions in their fragments.
-
-    `positions` (n,).
-    """
-    return list(snapshot.fragments.split(positions))
-
-
 def merged_rows(
     snapshot: Snapshot, source: pa.Table, plan: MergePlan
 ) -> tuple[Iterator[pa.RecordBatch], NDArray[np.uint64]]:
@@ -276,7 +268,7 @@ def write_merged_columns(
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), names)
     order = np.argsort(plan.updated)
     sources = plan.update_sources[order]
-    for rows, positions in by_fragment(snapshot, plan.updated[order]):
+    for rows, positions in snapshot.fragments.split(plan.updated[order]):
         held = pa.Table.from_batches(all_rows(rows, projection), schema=projection.schema)
         chosen = np.full(len(held), -1, np.int64)
         chosen[rows.offsets(positions)] = sources[: len(positions)]

@@ -24,14 +24,14 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, SchemaRefused
 from lanceref.core.integers import difference, union
 from lanceref.file.schema import LanceSchema
-from lanceref.operations.columns import (
+from lanceref.operations.new_data import (
+    Ids,
     all_rows,
     check_keys,
     key_values,
     refuse_early_nulls,
     write_columns,
 )
-from lanceref.operations.new_rows import Ids
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.rows import Condition, Passed, read_passed

@@ -73,10 +73,6 @@ class Bases:
         except NotFound as error:
             raise FormatError(clause, self._place, "no such file", path) from error
 
-    def open_relative(self, path: str, base_id: int | None) -> Source:
-        """Open an object of a base, or of the table, by its path there. Raises NotFound."""
-        return self.store_of(base_id).open(path)
-
     def store_of(self, base_id: int | None) -> Store:
         """Return the store of a base (None: of the table); its reads count for the table.
 

@@ -42,15 +42,19 @@ from lanceref.table.logical import with_children
 FOLDER = "data"
 """Where data files are below a table's root."""
 
+MAX_ROWS_PER_FILE = 1 << 20
+MAX_BYTES_PER_FILE = 90 << 30
+GROUP_ROWS = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
     """When a file is full: rows, bytes written; `group_rows` are those of a 0.1 batch."""
 
-    max_rows: int
-    max_bytes: int
-    group_rows: int
-    policy: PagePolicy
+    max_rows: int = MAX_ROWS_PER_FILE
+    max_bytes: int = MAX_BYTES_PER_FILE
+    group_rows: int = GROUP_ROWS
+    policy: PagePolicy = field(default_factory=PagePolicy)
     blobs: BlobPolicy = IN_PLACE
 
 

@@ -36,18 +36,6 @@ class BlobHandling(Enum):
     DESCRIPTIONS = "blobs_descriptions"
     DECLARED = "declared"
 
-    @staticmethod
-    def of(name: str | None) -> BlobHandling:
-        """Return the handling pylance has a name for. Raises ValueError for another name."""
-        if name in (None, "blobs_descriptions", "all_descriptions"):
-            return BlobHandling.DESCRIPTIONS
-        if name == "all_binary":
-            return BlobHandling.BYTES
-        raise ValueError(
-            f"Invalid blob_handling: {name}. Expected one of: "
-            "all_binary, all_descriptions, blobs_descriptions"
-        )
-
 
 def logical_schema(schema: LanceSchema, blobs: BlobHandling) -> LanceSchema:
     """Return the schema with every field as it reads."""

@@ -39,7 +39,7 @@ from pylanceref.sql.trees import VOLATILE, Node, parse
 
 if TYPE_CHECKING:
     from datafusion import Expr
-    from lanceref.operations.columns import ColumnSource
+    from lanceref.operations.new_data import ColumnSource
 
 NESTED_TYPES = 16
 """Types inside each other in the name of a type."""
@@ -296,4 +296,4 @@ def computed_columns(snapshot: Snapshot, expressions: Mapping[str, str]) -> Colu
         raise SchemaRefused(str(error)) from error
     plain = pa.schema([field.remove_metadata() for field in bound.schema], bound.schema.metadata)
     bound = replace(bound, schema=plain)
-    return operations.columns.computed_source(snapshot, plain, bound.columns, bound.batch)
+    return operations.new_data.computed_source(snapshot, plain, bound.columns, bound.batch)

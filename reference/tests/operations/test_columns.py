@@ -18,7 +18,7 @@ from lanceref.operations.alter_table import (
     find_field,
     ids_of,
 )
-from lanceref.operations.columns import (
+from lanceref.operations.new_data import (
     joined_source,
     numbered_fields,
     ordered_source,

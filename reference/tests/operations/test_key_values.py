@@ -5,7 +5,7 @@ import sys
 
 import pyarrow as pa
 import pytest
-from lanceref.operations.columns import key_values
+from lanceref.operations.new_data import key_values
 
 ALONE = """
 import sys, tempfile, warnings

@@ -12,7 +12,7 @@ from lanceref.core.errors import (
     QueryRefused,
     SchemaRefused,
 )
-from lanceref.operations.new_rows import external_file, give_ids, write_new_rows
+from lanceref.operations.new_data import external_file, give_ids, write_new_rows
 from lanceref.operations.update import (
     read_updated,
     remove,

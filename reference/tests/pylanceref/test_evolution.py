@@ -4,7 +4,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import SchemaRefused
-from lanceref.operations.columns import next_field_id
+from lanceref.operations.new_data import next_field_id
 from pylanceref.errors import CallerFailed
 from pylanceref.udf import batch_udf
 from tests.operations.tables import column, table
