@@ -129,26 +129,6 @@ def test_any_changed_byte_of_the_metadata_is_read_or_refused(at, mask):
     findings_of(data)
 
 
-def test_alignment_binds_readers_from_2_1_on():
-    """A file of 2.1 with a buffer 8 bytes further is refused when it is opened."""
-    data = written(pa.table({"c": [1, 2, 3]}), "2.1")
-    moved = data.replace(bytes.fromhex("0a020040"), bytes.fromhex("0a020008"), 1)
-    assert moved != data
-    with pytest.raises(OutOfRange) as caught:
-        opened(moved)
-
-    assert "L.file.alignment.buffers" == caught.value.clause
-
-
-def test_every_byte_has_an_owner():
-    """Bytes that nothing refers to, and the global buffers of users."""
-    unused = closed(WORKED_FILE[:128] + b"H" * 64, [DESCRIPTOR], [COLUMN])
-    users = closed(WORKED_FILE[:128], [DESCRIPTOR, b"a model"], [COLUMN])
-
-    assert "unreferenced" == assert_clean_and_owned(unused)[(76, 192)]
-    assert "user buffer" in assert_clean_and_owned(users).values()
-
-
 def test_a_file_that_cannot_be_opened_has_one_finding():
     """Nothing after the footer can be trusted; files of no version are judged as 2.x."""
     findings = []

@@ -76,18 +76,6 @@ def test_a_file_names_its_writer_and_keeps_metadata():
     assert opened(data).manifest.schema.arrow.equals(schema, check_metadata=True)
 
 
-@pytest.mark.parametrize("sizes", [[10], [3, 3, 4], [1] * 10, [4, 0, 6]])
-def test_batches_have_the_rows_asked_for_whatever_comes_in(sizes):
-    """Ten rows in batches of four."""
-    ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
-    parts = [pa.table({"a": range(end - size, end)}) for size, end in zip(sizes, ends)]
-    parts = [part.cast(pa.schema([("a", pa.int64())])) for part in parts]
-    data = written(parts, "0.1", group_rows=4)
-
-    assert [0, 4, 8, 10] == list(metadata_of(data)[1].batch_offsets)
-    assert {"a": list(range(10))} == read(data)
-
-
 @pytest.mark.parametrize("rows", [1, 2, 1024])
 @pytest.mark.parametrize(
     "table", [WORKED, MIXED, MIXED.select(["l"])], ids=["worked", "mixed", "lists"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lanceref.core.errors import DataRefused, NotStorable
 
 from ..file.in_memory import assert_reads_as, column, opened, scanned, taken, written
-from .building import i64, metadata_of
+from .building import i64
 
 
 def _null_list() -> pa.Array:
@@ -103,14 +103,6 @@ def test_values_of_dictionaries_are_pages_of_their_own():
     assert i64(text[0] - 3, text[0] - 1, text[0]) == data[text[0] : text[0] + 24]
     assert b"aab" == data[text[0] - 3 : text[0]]
     assert b"\5\6" == data[numbers[0] : numbers[0] + 2]
-
-
-def test_structs_and_null_fields_have_rows_in_the_page_table():
-    """Zeros for a struct; a null field counts rows and holds no bytes."""
-    data = written(pa.table({"s": pa.array(STRUCTS)}), "0.1")
-    position = metadata_of(data)[1].page_table_position
-
-    assert i64(0, 0, 0, 3, 24, 3) == data[position : position + 48]
 
 
 NO_PAGE = {

@@ -22,7 +22,7 @@ from lanceref.file_0_1.statistics import (
 )
 
 from ..file.in_memory import opened, written
-from .building import WORKED, metadata_of
+from .building import metadata_of
 
 NAN, INF = math.nan, math.inf
 
@@ -191,18 +191,6 @@ def test_bounds_that_are_written_enclose_the_values(array):
 def _stored(data):
     file = opened(data)
     return parse_statistics(file.bytes, file.metadata, file.manifest.extent.offset)
-
-
-def test_the_statistics_of_the_worked_example():
-    """One null, 1 to 3, at the stated bytes; the page table covers four fields."""
-    data = written(WORKED, "0.1")
-    message = metadata_of(data)[1].statistics
-
-    assert [{"null_count": 1, "min_value": 1, "max_value": 3}] == (
-        _stored(data).by_field["0"].to_pylist()
-    )
-    assert (44, [0, 1, 2, 3]) == (message.page_table_position, list(message.fields))
-    assert bytes.fromhex("01" + "00" * 7 + "01000000 03000000") == data[28:44]
 
 
 def test_each_batch_has_a_row_and_fields_below_structs_are_covered():

@@ -58,40 +58,6 @@ def test_a_vector_that_is_not_given_reads_as_zeros_in_0_1(tmp_path, maker):
     assert found[10] in MERGED_VECTORS[maker]
 
 
-ROWS = pa.table({"k": range(9), "a": range(9), "b": [f"t{n}" for n in range(9)]})
-
-
-def _thirds(module, root, *, stable=False):
-    made = module.write_dataset(ROWS, root, max_rows_per_file=3, enable_stable_row_ids=stable)
-    made.delete("k = 4")
-    return module.dataset(root)
-
-
-@pytest.mark.parametrize(
-    ("build", "columns", "mode"),
-    [
-        (lambda one: one.when_matched_update_all(), "ka", "rewrite_columns"),
-        (lambda one: one.when_matched_update_all().use_index(False), "ka", "rewrite_rows"),
-        (lambda one: one.when_matched_delete(), "ka", "rewrite_rows"),
-        (
-            lambda one: one.when_matched_update_all().when_not_matched_by_source_delete(),
-            "ka",
-            "rewrite_rows",
-        ),
-        (lambda one: one.when_matched_update_all(), "k", "rewrite_rows"),
-        (lambda one: one.when_matched_update_all(), "kab", "rewrite_rows"),
-    ],
-)
-def test_columns_are_written_alone_by_a_key_with_an_index(tmp_path, build, columns, mode):
-    """Of a source that has some of the columns, and only where rows are updated."""
-    made = _thirds(pylanceref, tmp_path)
-    made.create_scalar_index("k", "BTREE")
-    source = ROWS.slice(1, 1).select(list(columns))
-    transaction, _ = build(made.merge_insert("k")).execute_uncommitted(source)
-
-    assert mode == transaction.operation.update_mode
-
-
 def _labels(root):
     """Return a table with an index on its key and one on its lists, in two fragments."""
     rows = pa.table({"k": range(6), "l": [[number] for number in range(6)], "x": range(6)})

@@ -9,7 +9,6 @@ import pytest
 from lanceref.core.errors import (
     EditFailed,
     NotFound,
-    QueryRefused,
     SchemaRefused,
 )
 from lanceref.operations.new_data import external_file, give_ids, write_new_rows
@@ -27,7 +26,6 @@ from pylanceref.file import LanceFileReader, LanceFileWriter
 from pylanceref.fragment import DataFile, FragmentMetadata, LanceFragment
 from pylanceref.operation import DatasetBasePath, LanceOperation
 from pylanceref.sql.columns import bind_values
-from pylanceref.sql.filters import condition
 
 from tests.operations.tables import column, table
 
@@ -45,29 +43,6 @@ def test_a_fragment_of_which_no_row_goes_stays_as_it_is(tmp_path):
 def bind_assignments(snapshot, updates):
     """Return what computes the columns that get expressions in SQL."""
     return bind_values(updates, snapshot.schema(BlobHandling.BYTES).arrow)
-
-
-def test_columns_are_computed_from_the_old_row(tmp_path):
-    """Assignments see the old values, and ids are kept."""
-    snapshot = table(tmp_path, stable=True)._snapshot
-    assignments = bind_assignments(snapshot, {"a": "b + 1", "b": "a"})
-    batches, ids = read_updated(
-        snapshot, select_rows(snapshot, condition(snapshot, "a > 7")), assignments
-    )
-    (batch,) = batches
-
-    assert {"a": [81, 91], "b": [8, 9]} == batch.select(["a", "b"]).to_pydict()
-    assert [[8, 9]] == [held.tolist() for held in ids]
-
-
-@pytest.mark.parametrize(
-    ("updates", "text"),
-    [({}, "No updates"), ({"z": "1"}, "does not exist"), ({"a": "'x'"}, "Cast error")],
-)
-def test_what_does_not_fit_is_refused(tmp_path, updates, text):
-    """Missing columns and impossible casts are refused before reading."""
-    with pytest.raises(QueryRefused, match=text):
-        bind_assignments(table(tmp_path)._snapshot, updates)
 
 
 def test_a_value_its_column_cannot_hold_is_an_error(tmp_path):

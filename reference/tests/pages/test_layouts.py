@@ -1,7 +1,5 @@
 """Layouts of pages: worked bytes, written and read; legal forms that no writer makes; any rows."""
 
-from dataclasses import replace
-
 import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
@@ -292,7 +290,3 @@ def test_a_scan_goes_by_runs_of_rows(name, run_bytes, kind, runs, monkeypatch):
         page = opened(NUMBERS, layout, 6, b"".join(b"\0" + words(i) for i in range(6)))
 
     assert runs == [part.num_rows for part in page.scan(0, page.num_rows)]
-
-
-BLOB = {"lance-encoding:blob": "true"}
-BLOB_LEAF = replace(field_of(pa.large_binary()), metadata=BLOB)

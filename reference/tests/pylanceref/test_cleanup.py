@@ -37,20 +37,6 @@ def _files(path):
     return {one.name for one in path.glob("data/*")}
 
 
-def test_old_versions_go_with_their_files(table, tmp_path):
-    """The latest stays, and the one file it needs."""
-    stats = table.cleanup_old_versions(NOW)
-
-    assert (2, 2, 2) == (
-        stats.old_versions,
-        stats.data_files_removed,
-        stats.transaction_files_removed,
-    )
-    assert [3] == _versions(table)
-    assert 1 == len(_files(tmp_path))
-    assert [2] == table.to_table()["a"].to_pylist()
-
-
 def test_tags_and_branches_keep_what_they_name(table, tmp_path):
     """A tag is an error unless the caller says otherwise; a branch keeps quietly."""
     table.tags.create("first", 1)

@@ -11,42 +11,6 @@ from lanceref.core.errors import QueryRefused
 from tests.operations.tables import column, table
 
 
-def test_rows_are_deleted(tmp_path):
-    """How many is said; a delete of none is a version too."""
-    made = table(tmp_path)
-
-    assert {"num_deleted_rows": 2} == made.delete("a in (2, 3, 1)")
-    assert [0, 4, 5, 6, 7, 8, 9] == column(made, "a")
-    assert {"num_deleted_rows": 0} == made.delete("a > 100")
-    assert 4 == made.version
-    assert [0, 2, 3, 4, 5, 6, 7, 8, 9] == column(made.checkout_version(2), "a")
-
-
-def test_a_fragment_without_rows_goes(tmp_path):
-    """Without a deletion file for it."""
-    made = table(tmp_path)
-    made.delete("a >= 5")
-
-    assert [0] == [one.fragment_id for one in made.get_fragments()]
-    made.truncate_table()
-    assert ([], 0) == (made.get_fragments(), len(made))
-
-
-def test_rows_are_updated(tmp_path):
-    """They move after the others and keep their ids; the old version is as it was."""
-    made = table(tmp_path, stable=True)
-
-    assert {"num_rows_updated": 2} == made.update({"b": "a + 1"}, where="a in (0, 5)")
-    rows = made.to_table(["a", "b"], with_row_id=True).to_pydict()
-    assert [2, 3, 4, 6, 7, 8, 9, 0, 5] == rows["a"] == rows["_rowid"]
-    assert [1, 6] == rows["b"][-2:]
-    system = ["_row_created_at_version", "_row_last_updated_at_version"]
-    last = made.to_table(system).slice(7).to_pydict()
-    assert [[1, 1], [3, 3]] == [last[name] for name in system]
-    assert {"num_rows_updated": 9} == made.update({"b": "0"})
-    assert {0} == set(column(made, "b"))
-
-
 def test_an_edit_that_does_not_fit_changes_nothing(tmp_path):
     """Neither the version nor the files."""
     made = table(tmp_path)

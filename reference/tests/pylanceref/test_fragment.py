@@ -45,29 +45,6 @@ def pair(tmp_path):
     return pylanceref.dataset(root)
 
 
-def test_a_fragment_says_what_the_manifest_says(pair):
-    """Id, counts, deletion file, data files."""
-    first, second = pair.get_fragments()
-    (file,) = second.data_files()
-
-    assert [2, 6] == [first.fragment_id, second.fragment_id]
-    assert [(3, 3, 0), (2, 3, 1)] == [
-        (one.count_rows(), one.physical_rows, one.num_deletions) for one in (first, second)
-    ]
-    assert [None, "_deletions/6-1-5.bin"] == [first.deletion_file(), second.deletion_file()]
-    assert ("worked.lance", [0], [0], 2, 0, 348, None) == (
-        file.path,
-        file.fields,
-        file.column_indices,
-        file.file_major_version,
-        file.file_minor_version,
-        file.file_size_bytes,
-        file.base_id,
-    )
-    assert pair.schema == second.schema
-    assert 6 == pair.get_fragment(6).fragment_id and pair.get_fragment(3) is None
-
-
 def test_its_rows_are_those_of_the_fragment(pair):
     """Scan, head, take, batches; positions count what is left."""
     second = pair.get_fragments()[1]

@@ -31,23 +31,6 @@ def test_matched_rows_are_updated_and_others_inserted(tmp_path):
     assert [1, 1, 3] == created.column(0).to_pylist()
 
 
-@pytest.mark.parametrize(
-    ("describe", "left"),
-    [
-        (lambda merge: merge.when_matched_delete(), [0, 4, 5, 6, 7, 8, 9]),
-        (lambda merge: merge.when_not_matched_by_source_delete("a > 4"), [0, 2, 3, 4]),
-        (lambda merge: merge.when_not_matched_by_source_delete(), [2, 3]),
-        (lambda merge: merge.when_not_matched_insert_all(), [0, 2, 3, 4, 5, 6, 7, 8, 9, 100]),
-    ],
-)
-def test_other_actions(tmp_path, describe, left):
-    """Each action alone leaves the rows that it describes."""
-    made = table(tmp_path)
-    describe(made.merge_insert("a")).execute(SOURCE)
-
-    assert left == column(made, "a")
-
-
 def test_what_cannot_be_merged_is_refused(tmp_path):
     """No keys, no action, other columns, a match that may not be; nothing changes."""
     made = table(tmp_path)
@@ -171,21 +154,6 @@ def test_no_rows_lack_no_column(tmp_path):
 
 
 LETTERS = pa.table({"id": range(4), "v": ["a", "b", "c", "d"]})
-
-
-def test_the_steps_of_a_merge(tmp_path):
-    """By columns and actions; with a schema of its own."""
-    dataset = write(LETTERS, tmp_path)
-    merge = dataset.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-
-    assert merge.explain_plan().splitlines() == [
-        "MergeInsert: on=[id], when_matched=UpdateAll, when_not_matched=InsertAll, "
-        "when_not_matched_by_source=Keep",
-        "  HashJoinExec: join_type=Right, on=[(id, id)]",
-        "    LanceRead: projection=[id], num_fragments=1",
-        "    StreamingTableExec: projection=[id, v]",
-    ]
-    assert "projection=[v, id]" in merge.explain_plan(LETTERS.select(["v", "id"]).schema)
 
 
 @pytest.mark.parametrize(

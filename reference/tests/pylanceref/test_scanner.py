@@ -61,15 +61,6 @@ def test_limit_and_offset_cut_the_list_of_live_rows(dataset, limit, offset, batc
     assert all(1 == len({v >> 32 for v in batch["_rowaddr"].to_pylist()}) for batch in batches)
 
 
-@given(st.lists(st.integers(0, len(LIVE) - 1), max_size=30))
-def test_take_returns_what_is_asked_in_that_order(dataset, positions):
-    """Rows are returned in the order asked for, repeated ones included."""
-    taken = dataset.take(positions, columns=["_rowaddr", "a"])
-
-    assert [LIVE[position] for position in positions] == taken["_rowaddr"].to_pylist()
-    assert taken.schema == dataset.scanner(["_rowaddr", "a"]).projected_schema
-
-
 def test_schemas_and_readers(dataset):
     """The result's schema keeps the table's metadata; a reader streams the same rows."""
     scanner = dataset.scanner(["a"], with_row_id=True)

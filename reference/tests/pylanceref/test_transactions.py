@@ -16,7 +16,7 @@ from pylanceref.metadata import DataFile, DeletionFile, FragmentMetadata
 from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
 from pylanceref.operation import LanceOperation as Op
 from pylanceref.schema import LanceSchema
-from pylanceref.transactions import from_message, index_message, index_of, to_message
+from pylanceref.transactions import from_message, to_message
 from pyroaring import BitMap
 from tests.overlaid import overlay
 from tests.overlaid import table as overlaid_table
@@ -54,12 +54,6 @@ def test_rows_are_counted_without_the_deleted_ones():
     made = FragmentMetadata.from_message(FULL)
 
     assert (10, 4, 6) == (made.physical_rows, made.num_deletions, made.num_rows)
-
-
-def test_a_deletion_file_of_an_unknown_type_is_refused():
-    """A deletion file of an unknown type is refused under its clause."""
-    with pytest.raises(FormatError, match=r"L\.table\.deletions\.type"):
-        DeletionFile.from_message(table_pb2.DeletionFile(file_type=3))
 
 
 @pytest.mark.oracle
@@ -132,11 +126,6 @@ def test_something_else_is_no_operation():
         to_message(Transaction(1, Op.BaseOperation()))
     with pytest.raises(ValueError, match="update mode"):
         to_message(Transaction(1, Op.Update(update_mode="sideways")))
-
-
-def test_a_segment_comes_back_from_its_entry():
-    """The fragments as a set, the time to milliseconds."""
-    assert SEGMENT == index_of(index_message(SEGMENT))
 
 
 EMPTY = FragmentMetadata(0, [], 3)

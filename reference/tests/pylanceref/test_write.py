@@ -20,21 +20,6 @@ VERSIONS = ["0.1", "2.0", "2.1", "2.2", "2.3"]
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["x", "y", "z"]}, metadata={"k": "v"})
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_what_is_written_is_read(tmp_path, version):
-    """Three modes after each other; every version stays readable and valid."""
-    write_dataset(TABLE, tmp_path, data_storage_version=version)
-    write_dataset(TABLE, tmp_path, mode="append")
-    ds = write_dataset(TABLE.select(["b"]), tmp_path, mode="overwrite")
-
-    assert (3, version) == (ds.version, ds.data_storage_version)
-    assert TABLE.select(["b"]).equals(ds.to_table())
-    assert pa.concat_tables([TABLE, TABLE]).equals(ds.checkout_version(2).to_table())
-    assert TABLE.equals(dataset(tmp_path, 1).to_table())
-    assert TABLE.schema.metadata == dataset(tmp_path, 1).schema.metadata
-    assert [] == validate(tmp_path)
-
-
 def test_create_never_replaces(tmp_path):
     """A create over a table is refused, and the table keeps its rows."""
     write_dataset(TABLE, tmp_path)

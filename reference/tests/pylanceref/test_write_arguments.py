@@ -5,7 +5,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pytest
-from lanceref import validate
 from lanceref.core.errors import DataRefused
 from pylanceref import DatasetBasePath, dataset, write_dataset
 from pylanceref.blob import blob_array, blob_field
@@ -139,21 +138,6 @@ def _files(root: Path) -> dict[str, int]:
             name = str(folder.relative_to(root))
             found[name] = found.get(name, 0) + 1
     return found
-
-
-def test_files_go_where_the_caller_says(tmp_path) -> None:
-    """Into a base itself, or into the data folder of one that is the root of a table."""
-    root = tmp_path / "t"
-    bases = _bases(tmp_path)
-    write_dataset(BLOBS, root, initial_bases=bases, target_bases=["one"])
-    assert _files(tmp_path) == {"one": 3}
-    write_dataset(BLOBS, root, mode="append", target_bases=[bases[1].path])
-    write_dataset(BLOBS, root, mode="append")
-
-    assert _files(tmp_path) == {"one": 3, "two/data": 3, "t/data": 3}
-    shown = dataset(root).to_table(blob_handling="all_binary")["b"].to_pylist()
-    assert shown == VALUES * 3
-    assert [] == validate(root)
 
 
 def test_a_uri_below_a_base_is_kept(tmp_path) -> None:

@@ -8,8 +8,8 @@ import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.errors import OutOfRange, RowNotFound
-from lanceref.search.row_locator import live_rows, locator, positions_of_ids
+from lanceref.core.errors import RowNotFound
+from lanceref.search.row_locator import live_rows, positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.table.rows import FragmentRows, in_order
 from pylanceref.scanner import ColumnOrdering, resize_batches, sort_order
@@ -50,17 +50,6 @@ def test_bytes_bound_batches(sizes, size_bytes):
 
 
 NAN = float("nan")
-
-
-@pytest.mark.parametrize(
-    ("ascending", "nulls_first", "wanted"),
-    [(True, False, [2, 0, 3, 1]), (True, True, [1, 2, 0, 3]), (False, False, [3, 0, 2, 1])],
-)
-def test_nulls_stand_where_asked(ascending, nulls_first, wanted):
-    """Whatever the direction; NaN is the greatest."""
-    keys = [pa.array([1.0, None, -0.5, NAN])]
-
-    assert wanted == sort_order(keys, [ColumnOrdering("f", ascending, nulls_first)]).tolist()
 
 
 @given(st.lists(st.tuples(st.none() | st.integers(0, 3), st.none() | st.integers(0, 3))))
@@ -235,15 +224,6 @@ def test_deleted_rows_and_other_fragments_do_not_count(vectors):
     assert [False] * 4 + [True, False] == alive(vectors, given, "i > 100")
 
 
-def test_a_row_that_was_never_there(vectors):
-    """It is an error, and not left out silently."""
-    with pytest.raises(OutOfRange, match=r"L\.index\.vector\.row-id"):
-        alive(vectors, keys((2, 100)))
-
-
-NONE = np.empty(0, np.uint32)
-
-
 KEYS = np.array([1, 2, 1 << 32, 1 << 32 | 2, 5 << 32], np.uint64)
 
 
@@ -253,20 +233,3 @@ def fragments(root, **options):
     dataset = pylanceref.write_dataset(rows, root / "t", max_rows_per_file=3, **options)
     dataset.delete("i = 1")
     return pylanceref.dataset(dataset.uri)._snapshot.fragments
-
-
-def test_addresses_lead_to_live_rows(tmp_path):
-    """Row 1 of fragment 0 is deleted, there is no fragment 5; where 0 is not covered it is gone."""
-    both = fragments(tmp_path)
-
-    assert [-1, 1, 2, 4, -3] == locator(both, None, NONE, True)(KEYS).tolist()
-    assert [-3, -3, 2, 4, -3] == locator(both[1:], None, NONE, True)(KEYS).tolist()
-
-
-def test_ids_lead_to_rows_wherever_they_are(tmp_path):
-    """Six rows have the ids 0 to 5."""
-    both = fragments(tmp_path, enable_stable_row_ids=True)
-
-    assert [3, -3, 0, -3] == locator(both, None, NONE, False)(
-        np.array([4, 1, 0, 1 << 32], np.uint64)
-    ).tolist()

@@ -23,14 +23,6 @@ def _open(root, version=None):
     return open_snapshot(LocalStore(root), version, CTX)
 
 
-def test_what_is_not_there_is_not_found(tmp_path):
-    """A missing table and a missing version raise NotFound."""
-    with pytest.raises(NotFound):
-        _open(tmp_path)
-    with pytest.raises(NotFound):
-        _open(put(tmp_path / "t"), 2)
-
-
 def test_row_numbers_are_checked_before_anything_is_read():
     """Lists, arrays of both libraries, any integer type."""
     for rows in ([2, 0], np.array([2, 0], np.uint8), pa.array([2, 0], pa.int16())):

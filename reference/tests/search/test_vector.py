@@ -1,4 +1,4 @@
-"""Vector queries: arguments, exact distances, batches, ranges and filters."""
+"""Vector queries: arguments, and exact distances by hand."""
 
 from __future__ import annotations
 
@@ -61,9 +61,6 @@ def test_wrong_values(given):
         asked(**given)
 
 
-QUERIES = np.array([[0, 0], [1, 1]], np.float32)
-
-
 def of(values, type_, queries):
     """Return row ids and distances."""
     batch = pa.record_batch(
@@ -73,13 +70,6 @@ def of(values, type_, queries):
         (one.ids.tolist(), one.distances.tolist())
         for one in exact_distances(batch, "v", queries, "l2")
     ]
-
-
-def test_several_in_a_row():
-    """The nearest counts, of several queries the sum."""
-    values = [[[3, 4], [1, 1]], [], [[1, 0]]]
-    found = of(values, pa.list_(pa.list_(pa.float32(), 2)), [QUERIES[:1], QUERIES])
-    assert [([7, 9], [2, 1]), ([7, 9], [2, 2])] == found
 
 
 POINTS = [[0, 0], [3, 4], None, [1, 0], [0, 2], [float("nan"), 0], [3, 4]]
@@ -110,35 +100,3 @@ def test_distances_by_hand(dataset):
     cosine = near(dataset, [2, 0], metric="cosine")
     assert [3, 1, 6, 4] == [row for row, _ in cosine]
     np.testing.assert_allclose([0, 0.4, 0.4, 1], [one for _, one in cosine], atol=1e-6)
-
-
-def test_rows_with_several_vectors(dataset):
-    """The nearest vector of a row counts, of several queries the sum."""
-    assert [(0, 0), (3, 1)] == near(dataset, [0, 0], "m", k=2)
-    assert [(3, 0), (0, 2)] == near(dataset, [[1, 0], [0, 1]], "m", k=2)
-
-
-def test_a_batch(dataset):
-    """Each query has its own rows."""
-    found = dataset.to_table(nearest={"column": "v", "q": [[0, 0], [3, 4]], "k": 2})
-    assert [0, 0, 1, 1] == found["query_index"].to_pylist()
-    assert [0, 3, 1, 6] == found["i"].to_pylist()
-
-
-def test_ranges(dataset):
-    """Rows outside do not count."""
-    assert [(3, 1), (4, 4)] == near(dataset, [0, 0], distance_range=(1, 25))
-    assert [(1, 25), (6, 25)] == near(dataset, [0, 0], distance_range=(25, None))
-
-
-def test_a_filter_before_or_after(dataset):
-    """Before, as many rows are found as are asked for; after, of those found some are left."""
-    scan = {"filter": "i > 0"}
-    assert [(3, 1)] == near(dataset, [0, 0], k=2, scan=scan)
-    assert [(3, 1), (4, 4)] == near(dataset, [0, 0], k=2, scan={**scan, "prefilter": True})
-
-
-def test_deleted_rows_are_not_found(dataset):
-    """The next ones are."""
-    dataset.delete("i = 0")
-    assert [(3, 1)] == near(dataset, [0, 0], k=1)

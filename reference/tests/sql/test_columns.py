@@ -108,17 +108,6 @@ def words():
     return pa.table(WORDS).cast(pa.schema(types))
 
 
-@pytest.mark.parametrize(("text", "type_", "wanted"), KEPT)
-def test_a_function_that_returns_an_argument_keeps_its_dictionary(text, type_, wanted):
-    """A returned argument keeps its dictionary, the widest of several."""
-    (batch,) = words().combine_chunks().to_batches()
-    computed = bind_columns({"c": text}, batch.schema)
-    assert computed.schema.field("c").type == type_
-    assert computed.batch(batch)["c"].to_pylist() == wanted
-    upper = bind_columns({"c": "coalesce(upper(x), x)"}, batch.schema)
-    assert upper.schema.field("c").type == pa.utf8()
-
-
 @pytest.mark.oracle
 def test_the_oracle_keeps_the_same_dictionaries(tmp_path):
     """Types and values of returned dictionaries are the oracle's."""

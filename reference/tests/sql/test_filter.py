@@ -297,24 +297,3 @@ def test_computed_columns_are_those_of_the_oracle(tmp_path):
             assert type(wanted).__name__ in names, text
         else:
             assert (text, repr(wanted)) == (text, repr(found))
-
-
-VALUES = [
-    ("array_has_any(li, [2, null])", [True, False, None, True, True, False]),
-    ("array_has_any(li, null)", [None] * 6),
-    ("array_has_all(li, [])", [True] * 6),
-    ("array_element(li, 1)", [1, None, None, 3, 2, 9]),
-    ("concat(s, 'x', null)", ["ax", "Bcx", "x", "x", "a%bx", "xayx"]),
-    ("array_sort(li)", [[1, 2], [], None, [None, 3], [2], [9]]),
-    ("encode(y, 'hex')", ["61", "00ff", None, "", "7a7a", "71"]),
-    ("to_char(d, '%Y-%m')", ["2020-01", "2021-05", None, "1969-01", "2020-01", "2020-01"]),
-    ("greatest(i, 2)", [2, 2, 2, 2, 2, 5]),
-]
-
-
-@pytest.mark.parametrize(("text", "wanted"), VALUES)
-def test_functions_of_the_engine_are_reached(text, wanted):
-    """One function of each family gives the values worked by hand."""
-    (batch,) = TABLE.combine_chunks().to_batches()
-
-    assert wanted == bind_sql(text, batch.schema).evaluate(batch).to_pylist()

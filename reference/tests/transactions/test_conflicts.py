@@ -9,11 +9,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.proto import transaction_pb2 as pb
-from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.transactions.conflict import (
     Verdict,
-    can_merge_deletions,
-    operation_of,
     settings_meet,
     verdict,
 )
@@ -162,63 +159,6 @@ def test_columns_that_stay_nullable_stop_less(theirs, ours, letter):
     first, second = (versions.transaction(**known[name]) for name in (theirs, ours))
 
     assert LETTERS[letter] is verdict(second, first)
-
-
-def _indices(new=(), removed=()):
-    told = {"new_indices": new, "removed_indices": removed}
-    entries = {part: [versions.index(name, 0, [0]) for name in told[part]] for part in told}
-    return versions.transaction(create_index=entries)
-
-
-@pytest.mark.parametrize(
-    ("theirs", "ours", "letter"),
-    [
-        ({"removed": "x"}, {"removed": "x"}, "."),
-        ({"removed": "x"}, {"new": "x", "removed": "x"}, "R"),
-        ({"new": "x"}, {"removed": "x"}, "R"),
-        ({"new": "x"}, {"removed": "y"}, "."),
-        ({"removed": "y"}, {"new": "x"}, "."),
-    ],
-)
-def test_an_index_is_made_or_dropped_by_one(theirs, ours, letter):
-    """L.txn.conflict.index: an index is created once and may be dropped twice."""
-    assert LETTERS[letter] is verdict(_indices(**ours), _indices(**theirs))
-
-
-@pytest.mark.parametrize("theirs", [None, Transaction(read_version=1)])
-@pytest.mark.parametrize("ours", ["append", "overwrite", "delete", "update_config"])
-def test_what_nobody_can_tell_is_a_conflict(ours, theirs):
-    """L.txn.conflict.unknown: a missing or unknown operation conflicts with all."""
-    assert "" == operation_of(theirs)
-    assert Verdict.NEVER is verdict(versions.transaction(**{ours: {}}), theirs)
-
-
-@pytest.mark.parametrize(
-    ("theirs", "ours", "can"),
-    [
-        ("D0", "D0", True),
-        ("D0", "U0", True),
-        ("U0", "D0", True),
-        ("DF0", "D0", False),
-        ("D0", "DF0", False),
-        ("C0c", "D0", False),
-        ("W0", "D0", False),
-    ],
-)
-def test_rows_can_be_taken_out_by_two(theirs, ours, can):
-    """Deletions merge, except in fragments that are gone, rewritten or have other columns."""
-    first = versions.transaction(**OPERATIONS[theirs])
-    second = versions.transaction(**OPERATIONS[ours])
-
-    assert can == can_merge_deletions(second, first)
-
-
-def test_an_overwrite_of_config_meets_an_update_of_the_same_key():
-    """An overwrite conflicts with an update of the same config key only."""
-    ours = versions.transaction(overwrite={"config_upsert_values": {"K": "2"}})
-
-    assert Verdict.RETRY is verdict(ours, versions.transaction(**OPERATIONS["CfK"]))
-    assert Verdict.STANDS is verdict(ours, versions.transaction(**OPERATIONS["CfL"]))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import (
-    AlreadyExists,
     CommitConflict,
     LimitExceeded,
     NotFound,
@@ -28,36 +27,6 @@ from pyroaring import BitMap
 
 from tests.table import manifests
 from tests.transactions import versions
-
-
-def _edit(replace=False, **updates):
-    entries = [{"key": k} if v is None else {"key": k, "value": v} for k, v in updates.items()]
-    return {"update_entries": entries, "replace": replace}
-
-
-def test_maps_are_edited_by_key():
-    """A value sets a key, none removes it, and the config flag follows."""
-    before = versions.table(config={"a": "1", "b": "2"}, writer_feature_flags=8)
-    made = versions.after(before, update_config={"config_updates": _edit(a=None, c="3")})
-
-    assert {"b": "2", "c": "3"} == dict(made.message.config)
-    emptied = versions.after(made, update_config={"config_updates": _edit(b=None, c=None)})
-    assert ({}, 0) == (dict(emptied.message.config), emptied.message.writer_feature_flags)
-
-
-def test_a_map_can_be_replaced():
-    """Table, schema and field metadata are edited separately and may be replaced."""
-    before = versions.table(table_metadata={"a": "1"}, schema_metadata={"s": b"1"})
-    given = {
-        "table_metadata_updates": _edit(replace=True, z="9"),
-        "schema_metadata_updates": _edit(t="2"),
-        "field_metadata_updates": {1: _edit(f="3")},
-    }
-    made = versions.after(before, update_config=given)
-
-    assert {"z": "9"} == dict(made.message.table_metadata)
-    assert {"s": b"1", "t": b"2"} == dict(made.message.schema_metadata)
-    assert [{}, {"f": b"3"}, {}] == [dict(one.metadata) for one in made.message.fields]
 
 
 def test_bases_get_ids_of_their_own():
@@ -170,16 +139,6 @@ def test_an_entry_follows_whole_groups_and_the_one_that_says_so_every_group():
     assert [[9, 10], [2, 9], [7], [9, 10]] == led_on([6, 7, 8], [2, 6], [7], [6, 7, 9, 10])
 
 
-def test_a_file_whose_columns_are_all_replaced_goes():
-    """L.table.datafile.all-replaced: a file without columns is dropped."""
-    fragment = manifests.fragment(
-        0, versions.files(-2, -2, path="old.lance"), versions.files(0, 1, path="new.lance")
-    )
-    made = versions.after(versions.table(1), update={"updated_fragments": [fragment]})
-
-    assert ["new.lance"] == [file.path for file in made.message.fragments[0].files]
-
-
 def test_a_table_that_mixes_files_already_is_left_alone():
     """A commit to a table of mixed 0.1 and 2.x files is refused."""
     old = versions.files(0)
@@ -236,24 +195,6 @@ def test_a_shallow_clone_names_every_file_below_its_source(tmp_path):
 def _base(paths):
     (only,) = paths
     return only.id, only.path
-
-
-def test_a_deep_clone_stands_alone(tmp_path):
-    """A deep clone has no base, and no clone replaces a table."""
-    bases = [{"id": 0, "path": "/first", "is_dataset_root": True}]
-    flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
-    fragment = manifests.fragment(0, {**versions.files(0), "base_id": 0})
-    held = versions.table(fragments=[fragment], base_paths=bases, branch="dev", **flags)
-    write_clone(LocalStore(tmp_path), held, Transaction.Clone(ref_path="/src"))
-    made = _opened(tmp_path).message
-
-    assert (0, 0) == (len(made.base_paths), made.reader_feature_flags)
-    assert not made.fragments[0].files[0].HasField("base_id")
-    assert not made.HasField("branch")
-    for is_shallow in (False, True):
-        with pytest.raises(AlreadyExists):
-            clone = Transaction.Clone(is_shallow=is_shallow, ref_path="/src")
-            write_clone(LocalStore(tmp_path), held, clone)
 
 
 def _replaced(number: int, *fields: int, **words: object) -> dict[str, object]:

@@ -6,12 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import FormatError, SchemaRefused
-from lanceref.core.file_versions import V0_1, V2_1, V2_2
-from lanceref.file.arrow_schema import schema_of
+from lanceref.core.errors import FormatError
+from lanceref.core.file_versions import V0_1, V2_2
 from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.storage import LocalStore
@@ -22,77 +19,13 @@ from lanceref.table.lineage import (
     encode_versions,
 )
 from lanceref.table.manifest import open_named
-from lanceref.transactions.apply import check_succession, encode_next
+from lanceref.transactions.apply import check_succession
 from lanceref.transactions.fragment_operations import put_file, updated_offsets
-from lanceref.transactions.manifest_builder import Staged, storage_version_of
-from lanceref.transactions.transaction import new_append, new_overwrite
+from lanceref.transactions.manifest_builder import storage_version_of
 from pyroaring import BitMap
 
 from tests.table import manifests
 from tests.transactions import versions
-from tests.transactions.versions import NOWHERE
-
-APPLIED = schema_of(pa.schema({"a": pa.int64()}, metadata={"k": "v"}))
-
-
-def _new_files(*counts, **words):
-    fragments = []
-    for count in counts:
-        one = manifests.minimal(fragments=[manifests.fragment(0, manifests.data_file(**words))])
-        one.fragments[0].physical_rows = count
-        fragments.append(one.fragments[0])
-    return fragments
-
-
-def _created(*counts, stable=False, version=V2_2):
-    staged = Staged(new_overwrite(0, _new_files(*counts), APPLIED), APPLIED, version, stable)
-    return manifests.parse(encode_next(None, staged, NOWHERE))
-
-
-def _appended(before, *counts, **words):
-    staged = Staged(new_append(before.version, _new_files(*counts, **words)), APPLIED, V2_2)
-    return manifests.parse(encode_next(before, staged, NOWHERE))
-
-
-def test_an_overwrite_replaces_but_never_reuses_ids():
-    """Config stays; schema, metadata and indices are those of the overwrite."""
-    before = _created(3, 4)
-    before.message.config["c"] = "d"
-    other = schema_of(pa.schema({"b": pa.string()}))
-    staged = Staged(new_overwrite(1, _new_files(9, file_minor_version=1), other), other, V2_1)
-
-    after = manifests.parse(encode_next(before, staged, NOWHERE))
-
-    assert [2] == [fragment.id for fragment in after.fragments]
-    assert other == after.schema
-    assert ("2.1", {"c": "d"}, 8) == (
-        after.storage_version,
-        dict(after.message.config),
-        after.message.writer_feature_flags,
-    )
-
-
-@given(st.lists(st.lists(st.integers(1, 9), max_size=3), min_size=1, max_size=4))
-def test_row_ids_are_given_out_once(appends):
-    """In a stable table every row has the next id and the version that added it."""
-    made = _created(2, stable=True)
-    for counts in appends:
-        made = _appended(made, *counts)
-
-    rows = 2 + sum(sum(counts) for counts in appends)
-    assert rows == made.message.next_row_id == sum(f.physical_rows for f in made.fragments)
-    assert 2 == made.message.reader_feature_flags == made.message.writer_feature_flags
-    assert all(f.message.inline_row_ids for f in made.fragments)
-
-
-@pytest.mark.parametrize(("version", "words"), [(V0_1, (2, 2)), (V2_2, (0, 2))])
-def test_old_and_new_files_do_not_mix(version, words):
-    """Files of 0.1 and 2.x are not mixed in one table."""
-    before = _created(version=version)
-    major, minor = words
-
-    with pytest.raises(SchemaRefused, match="cannot be mixed"):
-        _appended(before, 1, file_major_version=major, file_minor_version=minor)
 
 
 @pytest.mark.parametrize(("flags", "version"), [(0, V0_1), (4, V2_2)])
@@ -182,27 +115,6 @@ def test_files_of_0_1_have_no_columns():
     assert ("b", []) == (fragment.files[0].path, list(fragment.files[0].column_indices))
 
 
-def test_indices_do_not_cover_replaced_values():
-    """An index on the replaced field loses the fragment, and another keeps it."""
-    before = versions.indexed(
-        versions.table(), versions.index("a", 0, [0, 1], 1), versions.index("c", 2, [0, 1], 2)
-    )
-    new = {**versions.files(0, 1, path="n.lance"), "file_size_bytes": 7}
-    given = {"replacements": [{"fragment_id": 0, "new_file": new}]}
-    made = versions.after(before, data_replacement=given)
-
-    assert {"a": [1], "c": [0, 1]} == versions.covers(made)
-
-
-def test_reserved_ids_are_given_to_nobody_else():
-    """After three reserved ids the next append takes the fourth."""
-    reserved = versions.after(versions.table(), reserve_fragments={"num_fragments": 3})
-    new = manifests.fragment(0, versions.files(0))
-
-    assert (4, [0, 1]) == (reserved.message.max_fragment_id, versions.ids(reserved))
-    assert [0, 1, 5] == versions.ids(versions.after(reserved, append={"fragments": [new]}))
-
-
 def _group(old, new):
     return {
         "old_fragments": [manifests.fragment(n, versions.files(0)) for n in old],
@@ -219,22 +131,6 @@ def test_indices_by_row_id_cover_the_new_fragments_as_they_are():
     made = versions.after(before, rewrite={"groups": [group]})
 
     assert {"x": [3]} == versions.covers(made)
-
-
-class _Older(versions.SizedPast):
-    """A table with one older version."""
-
-    def manifest(self, version):
-        return versions.table(1, config={"k": "1"}, writer_feature_flags=8, next_row_id=3)
-
-
-def test_the_content_of_an_older_version_comes_back():
-    """Restored fragments and config are the old ones; ids are never given out again."""
-    before = versions.table(4, next_row_id=40, version=5)
-    made = versions.after(before, past=_Older(), restore={"version": 1})
-
-    assert (6, [0], {"k": "1"}) == (made.version, versions.ids(made), dict(made.message.config))
-    assert (3, 40) == (made.message.max_fragment_id, made.message.next_row_id)
 
 
 @pytest.mark.parametrize("rows", [None, 2**45])
