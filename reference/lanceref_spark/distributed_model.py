@@ -18,7 +18,7 @@ from lanceref.core.errors import OperationRefused
 from lanceref.index.vector import rq_storage
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.storage import Model
-from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vector_kind import Vector
 from lanceref.index.vector.vectors import sampled_vectors
 from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors, Metric
@@ -149,6 +149,6 @@ def _sample(shard: tuple[int, ...], sampling: Sampling) -> AnyVectors:
     snapshot = sampling.table.opened()._snapshot
     field, _ = indexed_field(snapshot.manifest.schema, sampling.column)
     chosen = [rows for rows in snapshot.fragments if rows.fragment.id in shard]
-    training = training_of(snapshot, VECTOR, field, chosen)
+    training = training_of(snapshot, Vector, field, chosen)
     random = np.random.default_rng([sampling.seed, *shard])
     return sampled_vectors(training, sampling.metric, sampling.most, random)

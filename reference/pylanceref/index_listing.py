@@ -131,11 +131,9 @@ def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
     covered_fragments = BitMap().union(*bitmaps)
     built, kind = [segment.built for segment in index.segments], index.kind
-    shown = kind.shown if kind.describe is None else kind.describe(index.segments[0])[0]
+    shown, _ = kind.describe(index.segments[0])
     segments = [
-        index.open(segment).index.statistics()
-        if segment.built and not index.is_early(segment)
-        else {}
+        index.open(segment).statistics() if segment.built and not index.is_early(segment) else {}
         for segment in index.segments
     ]
     return {
@@ -163,7 +161,7 @@ def prewarm_index(table: OpenTable, name: str, *, with_position: bool = False) -
         raise QueryRefused(f"positions are those of inverted indices, got {index.kind.shown}")
     for segment in index.segments:
         if segment.built and not index.is_early(segment):
-            segment.uses.kept += index.open(segment).index.warm(positions=with_position)
+            index.open(segment).warm(positions=with_position)
 
 
 def index_cache_hit_rate(table: OpenTable) -> float:
@@ -245,4 +243,4 @@ def _described(segment: Segment) -> tuple[str, dict[str, object]]:
         return SHOWN.get(segment.entry.name, shown), {}
     if kind.json_path is not None:
         return "Json", {"path": kind.json_path, "target_details": {}}
-    return (kind.shown, {}) if kind.describe is None else kind.describe(segment)
+    return kind.describe(segment)

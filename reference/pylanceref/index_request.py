@@ -20,7 +20,7 @@ from lanceref.index.indices import indexed_path
 from lanceref.index.training import has_order, leaf
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_index import TYPES, VectorType
-from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vector_kind import Vector
 from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors
@@ -179,7 +179,7 @@ def vector_request(
         _hints(type_, arguments, rate, rounds),
         type_.name == "IVF_PQ" and files is not None and files.lower() == "legacy",
     )
-    return IndexRequest(VECTOR, indexed_path(schema, columns[0])[0], {"vector": vectors})
+    return IndexRequest(Vector, indexed_path(schema, columns[0])[0], {"vector": vectors})
 
 
 def _storage(

@@ -66,7 +66,7 @@ def create_scalar_index(
     options, given = BuildOptions.split({"replace": True, **arguments})
     request = index_request(table._snapshot.manifest.schema, column, index_type, given)
     staged = options.fragment_ids is not None
-    if staged and request.kind.staging is None:
+    if staged and not request.kind.stages:
         raise ValueError(f"{request.kind.name} segments need create_index_uncommitted(...)")
     name = _free_name(table, request) if name is None else name
     before = _replaceable(table, name, request.column, replace=options.replace)
@@ -186,7 +186,7 @@ def merge_index_metadata(
     from lanceref.index.registry import BY_NAME  # who builds in one go needs no other types
 
     kind = BY_NAME.get(index_type.upper())
-    if kind is None or kind.staging is None:
+    if kind is None or not kind.stages:
         raise ValueError(f"{index_type} no longer supports merge_index_metadata: merge segments")
     operations.index_build.finish_folder(table._snapshot, kind, index_uuid)
 
@@ -222,7 +222,7 @@ def commit_existing_index_segments(
     removed = _replaced(table, before, entries)
     kept = [one for one in before if one not in removed]
     for index in table._snapshot.indices.of([*kept, *entries]).known:
-        shown = [index.kind.describe(one) for one in index.segments if index.kind.describe]
+        shown = [index.kind.describe(one) for one in index.segments]
         found = {(name, details.get("metric_type")) for name, details in shown}
         if len(found) > 1:
             raise IndexRefused(f"segments of {index.name!r} differ in type or metric: {found}")

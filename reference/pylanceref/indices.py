@@ -26,7 +26,7 @@ from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.storage import Model, arrow_column
 from lanceref.index.vector.vector_index import TYPES
-from lanceref.index.vector.vector_kind import VECTOR, EncodedRows, assigned, write
+from lanceref.index.vector.vector_kind import EncodedRows, Vector, assigned, write
 from lanceref.index.vector.vectors import indexed_vectors, sampled_vectors, vectors_of
 from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors
@@ -307,7 +307,7 @@ class IndicesBuilder:
         """Return the rows of fragments. Raises ValueError for one that is not there."""
         field, _ = indexed_field(self.dataset._snapshot.manifest.schema, self.column[0])
         fragments = self.dataset.fragment_rows(ids)
-        return training_of(self.dataset._snapshot, VECTOR, field, fragments)
+        return training_of(self.dataset._snapshot, Vector, field, fragments)
 
     def _sub_vectors(self, given: int | None) -> int:
         """Return the number of sub-vectors, by default of 16 or 8 numbers. Raises ValueError."""

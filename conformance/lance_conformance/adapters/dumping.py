@@ -11,10 +11,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 import pylanceref
+from lanceref.index.entries import Entries
 from lanceref.index.full_text.inverted import Inverted
-from lanceref.index.index_type import Entries
 from lanceref.index.indices import Index
-from lanceref.index.scalar import bitmap, bloomfilter, btree, ngram, zonemap
+from lanceref.index.row_set import NO_KEYS
+from lanceref.index.scalar import bloomfilter, zonemap
+from lanceref.index.scalar.bitmap import Bitmap, LabelList
+from lanceref.index.scalar.btree import BTree
+from lanceref.index.scalar.ngram import Ngram
 from lanceref.index.segment import Segment
 
 from lance_conformance.adapters.skeleton import Message, NotClaimed, write_table
@@ -53,26 +57,26 @@ def _ranks(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def _values(segment: Segment) -> pa.Table:
-    return _members(btree.held(segment))
+    return _members(BTree(segment).entries())
 
 
 def _sets(segment: Segment) -> pa.Table:
-    return _members(bitmap.held(segment))
+    return _members(Bitmap(segment).entries())
 
 
 def _labels(segment: Segment) -> pa.Table:
     """Return the items, then the rows whose list is null with `list` false."""
-    items = _members(bitmap.held(segment))
-    nulls = bitmap.null_lists(segment).keys
+    held = LabelList(segment).entries()
+    items, nulls = _members(held), NO_KEYS if held.nulls is None else held.nulls
     none = pa.table({"value": pa.nulls(len(nulls), items.schema.field("value").type), KEY: nulls})
-    listed = [pa.array([held] * len(part)) for held, part in ((True, items), (False, none))]
+    listed = [pa.array([is_item] * len(part)) for is_item, part in ((True, items), (False, none))]
     return pa.concat_tables(
         part.append_column("list", own) for part, own in zip((items, none), listed, strict=True)
     )
 
 
 def _tokens(segment: Segment) -> pa.Table:
-    held = ngram.held(segment)
+    held = Ngram(segment).entries()
     return pa.table({"token": held.values, KEY: held.keys})
 
 

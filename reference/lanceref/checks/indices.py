@@ -85,13 +85,13 @@ def check_rows(
     """Report a live row that a segment covers and does not hold, or holds with another value."""
     kind, stable = index.kind, segment.stable_row_ids
     path = paths_of(manifest.schema).get(index.field_id)
-    if path is None or not segment.built or kind.check_rows is None:
+    if path is None or not segment.built:
         return
     with ctx.piece(), _legacy_skipped():
         (field,) = project(manifest.schema, [path])
         fragments = [one for one in manifest.fragments if one.id in segment.covers]
         rows = [FragmentRows(one, bases, ctx, stable) for one in fragments]
-        by_address = kind.by_address(segment.entry.index_version, stable)
+        by_address = kind.has_addresses(segment.entry.index_version, stable)
         kind.check_rows(segment, Training(field, rows, stable, by_address))
 
 
@@ -129,7 +129,7 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
     """
     known = _broken(ctx)
     declared = declared_kind(segment.entry)
-    if declared is not None and declared.check_entry is not None:
+    if declared is not None:
         declared.check_entry(segment)
     for file in segment.entry.files:
         if not file.path.endswith(".lance"):
@@ -146,7 +146,7 @@ def check_segment(segment: Segment, ctx: Context, *, deep: bool) -> bool:
     if kind is not None and segment.built and _broken(ctx) == known:
         with ctx.piece(), _legacy_skipped():
             kind.open(segment)
-        if deep and kind.check is not None:
+        if deep:
             with ctx.piece(), _legacy_skipped():
                 kind.check(segment)
     return _broken(ctx) == known

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
@@ -24,9 +23,9 @@ from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.integers import is_in
 from lanceref.file.schema import LanceSchema
 from lanceref.index.fragment_reuse import Reuse, read_reuse
-from lanceref.index.index_type import Found, Kind, ScalarIndex
+from lanceref.index.index_type import IndexType, Kind, Mask, Positions
 from lanceref.index.predicate import IsNull, Predicate
-from lanceref.index.row_set import Keys, RowSet, row_set
+from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment, Uses
 from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
@@ -34,68 +33,11 @@ from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
 from lanceref.table.bases import Bases
 from lanceref.table.file_entries import overlaid_since
 from lanceref.table.flags import STABLE_ROW_IDS
-from lanceref.table.lineage import ROW_ID
 from lanceref.table.manifest import Manifest
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import MEM_WAL_INDEX
 
-Positions = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Entries = Sequence[table_pb2.IndexMetadata]
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A segment with its files open, its answers so far, and how many values each compared."""
-
-    segment: Segment
-    index: ScalarIndex
-    by_address: bool
-    _answers: dict[Predicate, tuple[Found | None, int]] = field(default_factory=dict)
-
-    def possible(self, predicate: Predicate, fragments: Keys) -> Mask:
-        """Return for each fragment (n,), by its id, whether a row may fit, or nothing is known."""
-        uses = self.segment.uses
-        if predicate in self._answers:  # another scan, which counts what it would have compared
-            uses.comparisons += self._answers[predicate][1]
-        answer, told = self._answer(predicate, fragments)
-        if answer is None or (isinstance(answer, RowSet) and not self.by_address):
-            return np.ones(len(fragments), np.bool_)
-        return ~told | answer.touches(fragments)
-
-    def _answer(self, predicate: Predicate, fragments: Keys) -> tuple[Found | None, Mask]:
-        """Return what a predicate finds, and for each fragment (n,) whether the files know it."""
-        uses, index = self.segment.uses, self.index
-        if predicate not in self._answers:
-            before = uses.comparisons
-            found = self._search(predicate)
-            self._answers[predicate] = found, uses.comparisons - before
-        is_told = self.segment.moves is None
-        told = index.tells_of(fragments) if is_told else np.ones(len(fragments), np.bool_)
-        return self._answers[predicate][0], told
-
-    def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
-        """Return ascending live rows (n,) that may fit, None when nothing is known of them."""
-        answer, told = self._answer(predicate, np.array([rows.fragment.id], np.uint64))
-        if answer is None or not told[0]:
-            return None
-        if isinstance(answer, RowSet) and not self.by_address:
-            (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
-            return answer.among(ids.to_numpy())
-        return rows.positions(answer.offsets(rows.fragment.id, rows.columns.stated_rows))
-
-    def _search(self, predicate: Predicate) -> Found | None:
-        """Return the rows where they are now."""
-        answer = self.index.search(predicate)
-        if answer is None or not self.by_address:
-            return answer
-        if isinstance(answer, RowSet):
-            self.segment.check_fragments(answer.keys)
-        if self.segment.moves is None:
-            return answer
-        rows = answer if isinstance(answer, RowSet) else answer.rows
-        (keys,) = self.segment.keys_of([rows])
-        return row_set(self.segment.moves(keys)[1])
 
 
 @dataclass
@@ -107,22 +49,17 @@ class Index:
     field_id: int
     segments: tuple[Segment, ...]
 
-    @cached_property
-    def _opened(self) -> dict[str, Opened]:
-        return {}
+    _opened: dict[str, IndexType] = field(default_factory=dict)
 
-    def open(self, segment: Segment) -> Opened:
-        """Return a segment with its files open."""
-        uuid = segment.uuid
-        if uuid not in self._opened:
-            version = segment.entry.index_version
-            by_address = self.kind.by_address(version, segment.stable_row_ids)
+    def open(self, segment: Segment) -> IndexType:
+        """Return a segment with its files open. Raises FormatError, UnknownVersion."""
+        if segment.uuid not in self._opened:
             segment.uses.indices_loaded += 1
-            self._opened[uuid] = Opened(segment, self.kind.open(segment), by_address)
-        return self._opened[uuid]
+            self._opened[segment.uuid] = self.kind.open(segment)
+        return self._opened[segment.uuid]
 
     def answers(self, predicate: Predicate) -> bool | None:
-        """Return as `Kind.answers`; None too where a segment does not hold which rows are null."""
+        """Return as `IndexType.answers`; None where a segment does not hold which rows are null."""
         oldest = min(one.entry.index_version for one in self.segments)
         if isinstance(predicate, IsNull) and oldest < self.kind.nulls_since:
             return None
@@ -186,7 +123,7 @@ def kind_of(entry: table_pb2.IndexMetadata) -> Kind | None:
     """Return the type of an entry, None for one that is to be passed over."""
     # L.index.details.missing
     kind = declared_kind(entry)
-    if kind is not None and kind.of_details is not None:
+    if kind is not None:
         kind = kind.of_details(entry.index_details.value)
     if kind is None or entry.index_version > kind.version:  # L.index.details.unknown, -version
         return None

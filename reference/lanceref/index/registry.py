@@ -9,23 +9,23 @@ Clauses: L.index.details.missing
 from __future__ import annotations
 
 from lanceref.file.schema import Field
-from lanceref.index.fm.fm import FM
-from lanceref.index.full_text.inverted import INVERTED
+from lanceref.index.fm.fm import Fm
+from lanceref.index.full_text.inverted import Inverted
 from lanceref.index.index_type import Kind
-from lanceref.index.minhash.minhash_lsh import MINHASHLSH
-from lanceref.index.scalar.bitmap import BITMAP, LABEL_LIST
-from lanceref.index.scalar.bloomfilter import BLOOMFILTER
-from lanceref.index.scalar.btree import BTREE
-from lanceref.index.scalar.json import JSON
-from lanceref.index.scalar.ngram import NGRAM
-from lanceref.index.scalar.rtree import RTREE
-from lanceref.index.scalar.zonemap import ZONEMAP
+from lanceref.index.minhash.minhash_lsh import MinHashLsh
+from lanceref.index.scalar.bitmap import Bitmap, LabelList
+from lanceref.index.scalar.bloomfilter import BloomFilter
+from lanceref.index.scalar.btree import BTree
+from lanceref.index.scalar.json import JsonIndex
+from lanceref.index.scalar.ngram import Ngram
+from lanceref.index.scalar.rtree import RTree
+from lanceref.index.scalar.zonemap import ZoneMap
 from lanceref.index.segment import Segment
 from lanceref.index.vector.vector_index import AUXILIARY, HEAD
-from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vector_kind import Vector
 
-_SCALAR = (BTREE, BITMAP, LABEL_LIST, NGRAM, ZONEMAP, BLOOMFILTER)
-KINDS: tuple[Kind, ...] = (*_SCALAR, INVERTED, JSON, FM, VECTOR, MINHASHLSH, RTREE)
+_SCALAR = (BTree, Bitmap, LabelList, Ngram, ZoneMap, BloomFilter)
+KINDS: tuple[Kind, ...] = (*_SCALAR, Inverted, JsonIndex, Fm, Vector, MinHashLsh, RTree)
 """Every type that is there."""
 
 BY_NAME = {kind.name: kind for kind in KINDS}
@@ -47,7 +47,7 @@ TELLING = {
 def kind_by_files(segment: Segment, field: Field) -> Kind | None:
     """Return the type that the files of a segment are of, None when they do not tell."""
     if segment.has(HEAD) and not segment.has(AUXILIARY):
-        return VECTOR
+        return Vector
     for path, name in TELLING.items():
         if segment.has(path):
             is_list = field.logical_type in ("list", "large_list")

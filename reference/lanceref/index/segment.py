@@ -46,19 +46,17 @@ class Uses:
     """Counts since a version was opened: parts of indices `loaded`, and `hits` in memory.
 
     A part is what an index reads at once: a page, the rows of a value, a posting list, a partition.
-    `comparisons` are values compared with a predicate; `kept` are parts that stay in memory.
+    `comparisons` are values compared with a predicate.
     """
 
     indices_loaded: int = 0
     loaded: int = 0
     comparisons: int = 0
     hits: int = 0
-    kept: int = 0
 
     def load(self, parts: int = 1) -> None:
-        """Count parts that are read and stay in memory."""
+        """Count parts that are read."""
         self.loaded += parts
-        self.kept += parts
 
     def hit(self, parts: int = 1) -> None:
         """Count parts that are in memory already."""
@@ -293,10 +291,14 @@ class SegmentWriter:
         self.write_file(path, schema, [batch], metadata, buffers)
 
     def write_columns(
-        self, path: str, columns: Mapping[str, pa.Array], metadata: Mapping[str, str] | None = None
+        self,
+        path: str,
+        columns: Mapping[str, pa.Array],
+        metadata: Mapping[str, str] | None = None,
+        nullable: Sequence[str] = (),
     ) -> None:
-        """Write a file of columns that are never null."""
-        fields = [pa.field(name, one.type, nullable=False) for name, one in columns.items()]
+        """Write a file of columns, of which none but the `nullable` ones is ever null."""
+        fields = [pa.field(name, one.type, name in nullable) for name, one in columns.items()]
         self.write_table(path, pa.schema(fields), list(columns.values()), metadata)
 
     def write_bytes(self, path: str, data: bytes) -> None:

@@ -228,7 +228,6 @@ def rewrite_moved(
 def _rewritten(
     snapshot: Snapshot, index: Index, segment: Segment, moved: MovedRows, draft: Draft
 ) -> Transaction.Rewrite.RewrittenIndex:
-    assert index.kind.rewrite is not None
     schema = snapshot.manifest.schema
     (field,) = project(schema, [paths_of(schema)[index.field_id]])
     with segment_writer(snapshot) as writer:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +67,7 @@ def build_segment(
     field, field_id = indexed_field(snapshot.manifest.schema, column)
     if not kind.accepts(field):
         raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
-    build = kind.staging.build if staged and kind.staging is not None else kind.build
+    build = kind.stage if staged else kind.build
     with segment_writer(snapshot, segment_uuid) as writer:
         built = build(training_of(snapshot, kind, field, fragments), writer, parameters)
     covered = fragments if writer.files else ()  # an index may only be defined
@@ -79,7 +79,7 @@ def training_of(
 ) -> Training:
     """Return the rows of fragments for an index to be built over."""
     stable = snapshot.stable_row_ids
-    by_address = not stable or kind.by_address(kind.version, stable)
+    by_address = not stable or kind.has_addresses(kind.version, stable)
     return Training(field, fragments, stable, by_address)
 
 
@@ -132,8 +132,6 @@ def rewrite_segments(
     path = paths_of(snapshot.manifest.schema)[index.field_id]
     (field,) = project(snapshot.manifest.schema, [path])
     live = {rows.fragment.id: rows for rows in snapshot.fragments}
-    if index.kind.rewrite is None:
-        raise OperationRefused(f"segments of {index.kind.name} cannot be merged")
     alive = bitmaps.BitMap() if anew else bitmaps.BitMap(live)
     covered = [bitmaps.BitMap(one.covers) & alive for one in segments]
     union = bitmaps.BitMap().union(*covered) | bitmaps.BitMap([rows.fragment.id for rows in added])
@@ -219,7 +217,7 @@ def remove_staged(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> None:
 
 def _is_staged(kind: Kind, entry: table_pb2.IndexMetadata) -> bool:
     paths = [file.path for file in entry.files]
-    return kind.staging is not None and kind.staging.is_staged(paths)
+    return kind.is_staged(paths)
 
 
 def _finish(
@@ -227,10 +225,10 @@ def _finish(
 ) -> list[table_pb2.IndexFile]:
     """Write the files of a staged segment and return them."""
     segments = snapshot.indices.of([entry]).segments
-    if kind.staging is None or len(segments) != 1:
+    if len(segments) != 1:
         raise IndexRefused("the segment cannot be finished")
     with segment_writer(snapshot, uuid.UUID(bytes=entry.uuid.uuid)) as writer:
-        kind.staging.finish(segments[0], writer)
+        kind.finish(segments[0], writer)
     return writer.files
 
 
@@ -266,8 +264,8 @@ def _updated(
         return None
     held = bitmaps.BitMap().union(*(segment.holds for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in held]
-    if index.kind.parameters is not None:
-        return _learnt(snapshot, index, rules, added, index.kind.parameters)
+    if index.kind.learns:
+        return _learnt(snapshot, index, rules, added)
     wanted = 1 if rules.retrain else rules.segments
     if not added and not wanted:
         return None
@@ -308,11 +306,7 @@ def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> 
 
 
 def _learnt(
-    snapshot: Snapshot,
-    index: Index,
-    rules: UpdateRules,
-    added: Sequence[FragmentRows],
-    parameters: Callable[[Segment], Parameters],
+    snapshot: Snapshot, index: Index, rules: UpdateRules, added: Sequence[FragmentRows]
 ) -> tuple[Entry, list[Entry]] | None:
     """Return the new entry of an index that was trained on rows.
 
@@ -327,8 +321,8 @@ def _learnt(
     again: Parameters | None = None
     gone = bitmaps.BitMap().union(*(one.holds for one in built)) - live
     if rules.retrain or not built or not is_left:
-        again, gone = parameters(index.segments[0]), bitmaps.BitMap()
-    elif rules.segments is None and index.kind.resize is not None:
+        again, gone = index.kind.learnt(index.segments[0]), bitmaps.BitMap()
+    elif rules.segments is None:
         field, _ = indexed_field(snapshot.manifest.schema, path)
         new, every = (
             training_of(snapshot, index.kind, field, rows) for rows in (added, snapshot.fragments)

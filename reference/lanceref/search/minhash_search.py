@@ -19,9 +19,10 @@ from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
 from lanceref.file.arrow_schema import project
 from lanceref.index.bloom import Hashes
-from lanceref.index.indices import Index, Opened
+from lanceref.index.indices import Index
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from lanceref.index.minhash.signature import Signatures, Signer, band_keys
+from lanceref.index.segment import Segment
 from lanceref.index.training import Training
 from lanceref.index.vector.searching import NO_NEIGHBOURS, Neighbours, concat
 from lanceref.search.row_locator import locator
@@ -75,29 +76,31 @@ class MinHashSearch:
         parts = []
         for segment in self.index.segments:
             own = [rows for rows in self._fragments if rows.fragment.id in segment.covers]
-            parts.append(self._indexed(self.index.open(segment), own, condition))
+            parts.append(self._indexed(self._open(segment), own, condition))
         if self.unindexed:
             parts.append(self._read(condition))
         return [concat(parts).best(self.count)]
 
-    def _asked(self, opened: Opened) -> tuple[MinHashLsh, Signer, Signatures, Hashes]:
-        """Return the index of a segment, what signs rows, and the signed query."""
-        assert isinstance(opened.index, MinHashLsh)
-        signer = Signer(opened.index.parameters)
+    def _open(self, segment: Segment) -> MinHashLsh:
+        opened = self.index.open(segment)
+        assert isinstance(opened, MinHashLsh)
+        return opened
+
+    def _asked(self, index: MinHashLsh) -> tuple[Signer, Signatures, Hashes]:
+        """Return what signs rows by the parameters of a segment, and the signed query."""
+        signer = Signer(index.parameters)
         _, signature = signer.sign([self.query.text])
-        bands = band_keys(signature, opened.index.parameters.num_bands).reshape(-1)
-        return opened.index, signer, signature, bands
+        return signer, signature, band_keys(signature, index.parameters.num_bands).reshape(-1)
 
     def _indexed(
-        self, opened: Opened, fragments: Sequence[FragmentRows], condition: Condition | None
+        self, index: MinHashLsh, fragments: Sequence[FragmentRows], condition: Condition | None
     ) -> Neighbours:
         """Return the rows of fragments that a segment covers."""
-        index, _, signature, bands = self._asked(opened)
+        _, signature, bands = self._asked(index)
         if not len(signature):
             return NO_NEIGHBOURS
         keys, signatures = index.signatures(index.documents_with(bands))
-        moves = opened.segment.moves if opened.by_address else None
-        locate = locator(fragments, moves, np.empty(0, np.uint32), opened.by_address)
+        locate = locator(index, fragments)
         positions, first = np.unique(locate(keys), return_index=True)
         distances = _distances(signature, signatures[first])
         parts = []
@@ -109,7 +112,8 @@ class MinHashSearch:
 
     def _read(self, condition: Condition | None) -> Neighbours:
         """Return the rows that no segment covers, signed with the parameters of the first one."""
-        index, signer, signature, bands = self._asked(self.index.open(self.index.segments[0]))
+        index = self._open(self.index.segments[0])
+        signer, signature, bands = self._asked(index)
         if not len(signature):
             return NO_NEIGHBOURS
         (field,) = project(self._snapshot.manifest.schema, [self.query.column])

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import OutOfRange, RowNotFound
 from lanceref.core.integers import is_in
-from lanceref.index.row_set import LOW, SHIFT, Keys
-from lanceref.index.segment import Moved, Moves, Segment
+from lanceref.index.index_type import IndexType
+from lanceref.index.row_set import LOW, NO_KEYS, SHIFT, Keys
+from lanceref.index.segment import Moved
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows, Fragments
@@ -121,17 +122,14 @@ def positions_of_ids(snapshot: Snapshot, ids: Sequence[int] | pa.Array) -> Place
 
 
 def locator(
-    fragments: Sequence[FragmentRows],
-    moves: Moves | None,
-    excluded: NDArray[np.uint32],
-    by_address: bool,
+    index: IndexType, fragments: Sequence[FragmentRows], excluded: Keys = NO_KEYS
 ) -> Locate:
     """Return a locator of the rows of a segment among those of the fragments that it covers.
 
-    `moves` says where rows are now whose addresses are in the files. Keys of `excluded` fragments
-    are not found. `excluded` (fragments,).
+    Keys of `excluded` fragments (n,) are not found.
     """
-    locate = RowLocator(fragments, by_address=by_address)
+    locate = RowLocator(fragments, by_address=index.by_address)
+    moves = index.segment.moves if index.by_address else None
 
     def located(keys: Keys) -> Places:
         positions = np.full(len(keys), NOWHERE, np.int64)
@@ -148,17 +146,14 @@ def locator(
 
 
 def live_rows(
-    segment: Segment,
-    fragments: Sequence[FragmentRows],
-    condition: Condition | None,
-    *,
-    by_address: bool,
+    index: IndexType, fragments: Sequence[FragmentRows], condition: Condition | None
 ) -> Moved:
     """Return a function from keys of a segment to those of live rows in the fragments it covers.
 
     It returns a mask of the keys of rows that live and pass the filter, and these keys as they are
     now. It raises OutOfRange for an address beyond the rows of its fragment.
     """
+    segment, by_address = index.segment, index.by_address
     locate = RowLocator(fragments, by_address=by_address)
     whole = condition is None and not (by_address and any(len(one.deleted) for one in fragments))
     size = sum(rows.columns.stated_rows for rows in fragments)

@@ -25,7 +25,7 @@ from lanceref.file.arrow_schema import project
 from lanceref.file.schema import Field
 from lanceref.index.full_text.analyzer import Analyzer, Documents, gather, joined
 from lanceref.index.full_text.bm25 import Corpus, rounded_lengths
-from lanceref.index.full_text.inverted import INVERTED, Inverted, is_text
+from lanceref.index.full_text.inverted import Inverted, is_text
 from lanceref.index.full_text.packed_integers import Numbers, offsets_of
 from lanceref.index.full_text.parameters import (
     NO_LIST,
@@ -38,7 +38,7 @@ from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.partition_writer import NONE as NO_NUMBERS
 from lanceref.index.full_text.partition_writer import Occurrences, PartitionWriter
 from lanceref.index.full_text.posting_blocks import LARGE, Postings
-from lanceref.index.indices import Index, Opened
+from lanceref.index.indices import Index
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.training import leaf, unnested
 from lanceref.search.row_locator import Locate, Places, locator
@@ -169,36 +169,35 @@ class TextColumn:
     allowed: Places | None = None
 
     @cached_property
-    def opened(self) -> list[tuple[Opened, Inverted, list[FragmentRows]]]:
+    def opened(self) -> list[tuple[Inverted, list[FragmentRows]]]:
         """The segments, opened, and the fragments that each covers."""
         opened = []
         for segment in self.index.segments if self.index is not None else ():
             assert self.index is not None
             one, covers = self.index.open(segment), segment.covers
-            assert isinstance(one.index, Inverted)
+            assert isinstance(one, Inverted)
             own = [rows for rows in self.snapshot.fragments if rows.fragment.id in covers]
-            opened.append((one, one.index, own))
+            opened.append((one, own))
         return opened
 
     @cached_property
     def analyzer(self) -> Analyzer:
         """What makes tokens of documents and of queries."""
         if self.opened:
-            return self.opened[0][1].analyzer
+            return self.opened[0][0].analyzer
         return Analyzer(UNINDEXED) if self.borrowed is None else self.borrowed
 
     @property
     def list_elements(self) -> bool:
         """Whether each element of a list is a document of its own."""
-        return self.opened[0][1].settings.list_elements if self.opened else self.elements
+        return self.opened[0][0].settings.list_elements if self.opened else self.elements
 
     @cached_property
     def indexed(self) -> tuple[TextPart, ...]:
         """The partitions of all segments of the index."""
         parts = []
-        for one, index, rows in self.opened:
-            moves = one.segment.moves if one.by_address else None
-            locate = locator(rows, moves, index.deleted_fragments, one.by_address)
+        for index, rows in self.opened:
+            locate = locator(index, rows, index.deleted_fragments.astype(np.uint64))
             rounded = index.settings.analysis.block_size == LARGE
             parts += [TextPart(partition, locate, rounded) for partition in index.partitions]
         return tuple(parts)
@@ -206,7 +205,7 @@ class TextColumn:
     @property
     def covered(self) -> Places:
         """Positions of the rows that segments cover, all rows where there is no index: (rows,)."""
-        every = [rows for _, _, own in self.opened for rows in own]
+        every = [rows for _, own in self.opened for rows in own]
         every = every if self.opened else [*self.snapshot.fragments]
         parts = [np.arange(rows.num_rows) + rows.rows_before for rows in every]
         return np.concatenate([np.empty(0, np.int64), *parts])
@@ -214,7 +213,7 @@ class TextColumn:
     @property
     def unindexed(self) -> list[FragmentRows]:
         """The fragments whose documents are read, as no segment covers them."""
-        covered = {id(rows) for _, _, own in self.opened for rows in own}
+        covered = {id(rows) for _, own in self.opened for rows in own}
         rest = [rows for rows in self.snapshot.fragments if id(rows) not in covered]
         return [] if self.fast else rest
 
@@ -304,7 +303,7 @@ def text_indices(snapshot: Snapshot, path: str, *, fast: bool = False) -> list[T
     """Return a column once for each full-text index over it."""
     (field,) = project(snapshot.manifest.schema, [path])
     known = snapshot.indices.by_path.get(path, ())
-    kinds = [one for one in known if one.kind.details == INVERTED.details]
+    kinds = [one for one in known if one.kind.details == Inverted.details]
     return [TextColumn(snapshot, path, field, one, fast) for one in kinds]
 
 

@@ -193,7 +193,7 @@ def _similar(column: TextColumn, words: Sequence[Term], query: MatchQuery) -> It
 def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
     """Return the documents with words in order. Raises QueryRefused, FormatError."""
     # L.index.fts.phrase
-    if not all(index.settings.analysis.with_position for _, index, _ in column.opened):
+    if not all(index.settings.analysis.with_position for index, _ in column.opened):
         raise QueryRefused(NO_POSITIONS)
     tokens, hits = column.tokens(query.query), []
     for part, statistics in column.parts() if tokens else ():

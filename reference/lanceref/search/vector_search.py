@@ -32,7 +32,7 @@ from lanceref.index.vector.searching import (
     sum_distances,
 )
 from lanceref.index.vector.vector_index import VectorIndex
-from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vector_kind import Vector
 from lanceref.index.vector.vectors import VectorType, vectors_of
 from lanceref.kernels.distance import AnyVectors, Metric, distances
 from lanceref.search.row_locator import live_rows, positions_of_ids, remembered
@@ -132,7 +132,7 @@ class VectorSearch:
     @cached_property
     def index(self) -> Index | None:
         """The index that is searched, None when every row is compared. Raises FormatError."""
-        metrics = {one.head.model.metric for one, _ in self._segments}
+        metrics = {one.head.model.metric for one in self._segments}
         own = self.query.metric is None or metrics == {self.query.metric}
         return self._of_column if metrics and own else None
 
@@ -142,7 +142,7 @@ class VectorSearch:
         query, snapshot = self.query, self._snapshot
         if query.use_index and snapshot.manifest.indices:
             for index in snapshot.indices.known:
-                if index.kind is VECTOR and index.field_id == query.field_id:
+                if index.kind is Vector and index.field_id == query.field_id:
                     return index
         return None
 
@@ -152,20 +152,20 @@ class VectorSearch:
         if self.query.metric is not None:
             return self.query.metric
         if self.index is not None:
-            return self._segments[0][0].head.model.metric
+            return self._segments[0].head.model.metric
         return self.query.default_metric
 
     @cached_property
-    def _segments(self) -> list[tuple[VectorIndex, bool]]:
-        """The opened segments that cover fragments, and whether their keys are addresses."""
+    def _segments(self) -> list[VectorIndex]:
+        """The opened segments that cover fragments. Raises FormatError."""
         live = bitmaps.BitMap([rows.fragment.id for rows in self._fragments])
         index, segments = self._of_column, []
         for segment in () if index is None else index.segments:
             if index and segment.covers & live:
                 opened = index.open(segment)
-                assert isinstance(opened.index, VectorIndex)
-                opened.index.check_column(self.query.type)
-                segments.append((opened.index, opened.by_address))
+                assert isinstance(opened, VectorIndex)
+                opened.check_column(self.query.type)
+                segments.append(opened)
         return segments
 
     @property
@@ -174,7 +174,7 @@ class VectorSearch:
         # L.index.vector.search.unindexed
         covered = bitmaps.BitMap()
         if self.index is not None:
-            covered = covered.union(*(one.segment.covers for one, _ in self._segments))
+            covered = covered.union(*(one.segment.covers for one in self._segments))
         left = [rows for rows in self._fragments if rows.fragment.id not in covered]
         return [] if self._fast else left
 
@@ -199,23 +199,21 @@ class VectorSearch:
         # L.index.vector.search.several
         query, every = self.query, np.concatenate(vectors)
         near = [
-            search(one, every, query.search, self._live_rows(one, by_address, condition))
-            for one, by_address in self._segments
+            search(one, every, query.search, self._live_rows(one, condition))
+            for one in self._segments
         ]
         best = [concat(parts).best(query.search.k) for parts in zip(*near, strict=True)]
         if query.type.multivector:
             best = [sum_distances(best).best(query.k * (query.refine_factor or 1))]
         return best
 
-    def _live_rows(
-        self, index: VectorIndex, by_address: bool, condition: Condition | None
-    ) -> Moved:
+    def _live_rows(self, index: VectorIndex, condition: Condition | None) -> Moved:
         """Return a function from keys to live rows of a segment, kept where there is no filter."""
         fragments = self._fragments
         if condition is None and index.living is not None and index.living[0] is fragments:
             return index.living[1]
         own = [rows for rows in fragments if rows.fragment.id in index.segment.covers]
-        live = live_rows(index.segment, own, condition, by_address=by_address)
+        live = live_rows(index, own, condition)
         if condition is None and fragments is self._snapshot.fragments:
             live = remembered(live)
             index.living = fragments, live

@@ -11,9 +11,9 @@ from lanceref.file.arrow_schema import schema_of
 from lanceref.index.scalar.json import extract, found_in
 from lanceref.index.scalar.rtree import (
     Level,
+    RTree,
     boxes_around,
     curve_numbers,
-    held,
     hilbert_numbers,
     levels_of,
 )
@@ -193,7 +193,7 @@ def test_empty_geometries_are_nowhere(tmp_path):
     dataset = write(pa.table([pa.array(points, schema[0].type)], schema), tmp_path)
     dataset.create_scalar_index("point", "RTREE")
     (segment,) = segments_of(dataset)
-    leaves = held(segment)
+    leaves = RTree(segment).entries()
     boxes, rows = leaves.values, leaves.keys
     assert (boxes.tolist(), rows.tolist()) == ([[1, 2, 1, 2]], [0])
     assert dataset.index_statistics("point_idx")["indices"] == [

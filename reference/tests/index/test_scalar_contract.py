@@ -14,7 +14,7 @@ import pylanceref
 import pytest
 from lance_conformance.stored import materialised
 from lanceref.core.errors import IndexRefused, OperationRefused
-from lanceref.index import index_type
+from lanceref.index import entries
 from lanceref.index.row_set import SHIFT, RowSet, encode_row_set
 from lanceref.index.scalar import bitmap, btree
 from lanceref.index.training import Training
@@ -130,8 +130,8 @@ def test_a_btree_is_checked_page_by_page_like_as_a_whole(case, monkeypatch):
     table = materialised(FROZEN / case / "dataset")
     whole = {one.clause for one in lanceref.validate(table, deep=True)}
     monkeypatch.setattr(btree, "RUN_ROWS", 1)
-    monkeypatch.setattr(index_type, "SHARE_ROWS", 1)
-    monkeypatch.setattr(index_type, "SPOOLED_BYTES", 1)
+    monkeypatch.setattr(entries, "SHARE_ROWS", 1)
+    monkeypatch.setattr(entries, "SPOOLED_BYTES", 1)
 
     assert whole == {one.clause for one in lanceref.validate(table, deep=True)}
 
@@ -146,7 +146,7 @@ def test_every_share_of_a_btree_is_compared_with_its_rows(tmp_path, column, monk
     dataset.create_scalar_index(column, "BTREE", zone_size=3)
     dataset.delete("n = 7 or n between 30 and 33")
     monkeypatch.setattr(btree, "RUN_ROWS", 6)
-    monkeypatch.setattr(index_type, "SHARE_ROWS", 16)
+    monkeypatch.setattr(entries, "SHARE_ROWS", 16)
     assert [] == lanceref.validate(dataset.uri, deep=True)
     runs = Training.runs
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import OutOfRange
-from lanceref.index.index_type import Entries, compare
-from lanceref.index.scalar import bitmap, btree
-from lanceref.index.scalar.bitmap import Bitmap, LabelList, null_lists
+from lanceref.index.entries import Entries, compare
+from lanceref.index.scalar.bitmap import Bitmap, LabelList
 from lanceref.index.scalar.bloomfilter import read_filters
+from lanceref.index.scalar.btree import BTree
 from lanceref.index.scalar.ngram import literals_of, tokens_of
 from lanceref.index.scalar.zonemap import cut_zones
 from lanceref.index.training import Training
@@ -34,7 +34,7 @@ def test_a_worked_btree(tmp_path):
     dataset = write(pa.table({"i": [5, None, 2, 1, 3, None, 2]}), tmp_path)
     dataset.create_scalar_index("i", IndexConfig("btree", {"zone_size": 4}))
     (segment,) = dataset._snapshot.indices.segments
-    held = btree.held(segment)
+    held = BTree(segment).entries()
     assert held.values.to_pylist() == [None, None, 1, 2, 2, 3, 5]
     assert held.keys.tolist() == [1, 5, 3, 2, 6, 4, 0]
     assert page_table(dataset) == {
@@ -57,7 +57,7 @@ def test_a_worked_bitmap(tmp_path):
     assert index.statistics() == {"num_bitmaps": 3}
     metadata = segment.file("bitmap_page_lookup.lance").metadata
     assert metadata == {"lance:index_stats": '{"num_bitmaps":3}'}
-    held = bitmap.held(segment)
+    held = index.entries()
     assert held.values.to_pylist() == [None, "a", "b", "b"]
     assert held.keys.tolist() == [1, 2, 0, 3]
 
@@ -69,7 +69,7 @@ def test_worked_labels(tmp_path):
     dataset.create_scalar_index("l", "LABEL_LIST")
     (segment,) = dataset._snapshot.indices.segments
     assert segment.file("bitmap_page_lookup.lance").read("keys").to_pylist() == [None, "a", "b"]
-    assert null_lists(segment).keys.tolist() == [1]
+    assert LabelList(segment).nulls.keys.tolist() == [1]
     assert LabelList(segment).statistics() == {"num_bitmaps": 3}
     assert ids(dataset, "array_has(l, 'b')") == [0, 4]
     assert ids(dataset, "not array_has(l, 'b')") == ids(
@@ -85,7 +85,7 @@ def test_rows_of_fragments_that_never_were_are_refused(tmp_path, name):
     dataset.create_scalar_index("l", "LABEL_LIST")
     (segment,) = dataset._snapshot.indices.segments
     field, _ = indexed_field(dataset._snapshot.manifest.schema, "l")
-    training, held = Training(field, dataset._snapshot.fragments), bitmap.held_labels(segment)
+    training, held = Training(field, dataset._snapshot.fragments), LabelList(segment).entries()
     compare(segment, training, held, held)
     far = np.array([9 << 32], np.uint64)
     with pytest.raises(OutOfRange) as caught:

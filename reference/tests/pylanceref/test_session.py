@@ -94,11 +94,9 @@ def test_what_is_kept_is_not_read_again(uri, name):
     """The answer is the same, and every part of it was there."""
     cold, warm, told = pylanceref.dataset(uri), pylanceref.dataset(uri), []
     warm.prewarm_index(name)
-    kept = warm._snapshot.indices.uses.kept
-    assert kept > 0
     answer = warm.scanner(scan_stats_callback=told.append, **QUERIES[name]).to_table()
     assert answer == cold.to_table(**QUERIES[name])
-    assert (0, kept) == (told[0].parts_loaded, warm._snapshot.indices.uses.kept)
+    assert 0 == told[0].parts_loaded
     assert 1.0 == warm.index_cache_hit_rate()
     assert 0.0 == cold.index_cache_hit_rate()
 

@@ -54,7 +54,7 @@ def test_codewords_are_trained_and_used(dataset):
         "v", "IVF_PQ", replace=True, num_partitions=4, num_sub_vectors=8, **models
     )
     index = made._snapshot.indices.known[0]
-    kept = index.open(index.segments[0]).index.auxiliary.quantizer.quantizer.codebook
+    kept = index.open(index.segments[0]).auxiliary.quantizer.quantizer.codebook
     given = codebook.flatten().to_numpy()
     np.testing.assert_array_equal(kept.ravel(), given)
 

@@ -66,7 +66,7 @@ def model_of(path: str) -> dict[str, object]:
     """Return what an index has learnt, as arguments of `create_index`."""
     snapshot = pylanceref.dataset(path)._snapshot
     (index,) = snapshot.indices.known
-    opened = index.open(index.segments[0]).index
+    opened = index.open(index.segments[0])
     assert isinstance(opened, VectorIndex)
     centroids, quantizer = opened.head.model.centroids, opened.auxiliary.quantizer
     found: dict[str, object] = {"ivf_centroids": centroids, "num_partitions": len(centroids)}

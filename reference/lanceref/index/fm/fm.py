@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import unique
+from lanceref.index.entries import Entries, compare
 from lanceref.index.fm.partition import (
     STORED,
     Partition,
@@ -31,15 +32,7 @@ from lanceref.index.fm.partition import (
     write_partition,
 )
 from lanceref.index.fm.wavelet import Positions
-from lanceref.index.index_type import (
-    Built,
-    Entries,
-    Found,
-    Kind,
-    ScalarIndex,
-    Sources,
-    compare,
-)
+from lanceref.index.index_type import Built, Found, IndexType, Parameters, Sources
 from lanceref.index.predicate import Contains, Predicate
 from lanceref.index.row_set import NO_KEYS, Keys, row_set
 from lanceref.index.segment import Segment, SegmentWriter
@@ -143,10 +136,19 @@ PARTITION_BYTES = 16 * 2**20
 _PATH = re.compile(r"part_\d+_fm\.lance")
 
 
-class FmIndex(ScalarIndex):
-    """An opened segment; of the texts it reads what a search needs."""
+class Fm(IndexType):
+    """The type; of the texts an opened segment reads what a search needs."""
+
+    name, shown, details = "FM", "Fm", "lance.index.pb.FMIndexDetails"
+    version = VERSION
+    exact = (Contains,)
+    accepts = staticmethod(accepts_types(*TEXT, *BINARY))
+    address_version = 0
+    rewrite_on_move = False
+    rebuilt = True
 
     def __init__(self, segment: Segment) -> None:
+        super().__init__(segment)
         paths = [one.path for one in segment.entry.files if _PATH.fullmatch(one.path)]
         if not paths:
             found = f"files {[one.path for one in segment.entry.files]}"
@@ -168,6 +170,43 @@ class FmIndex(ScalarIndex):
             "total_bwt_len": sum(one.num_bytes for one in self.partitions),
             "total_docs": sum(len(one.row_ids) for one in self.partitions),
         }
+
+    @classmethod
+    def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+        """Write the texts of rows, partition after partition."""
+        for number, (texts, keys) in enumerate(_parts(training)):
+            write_partition(f"part_{number}_fm.lance", texts, keys, writer)
+        return Built(index_pb2.FMIndexDetails(), VERSION)
+
+    @classmethod
+    def rewrite(cls, sources: Sources, training: Training, writer: SegmentWriter) -> Built:
+        """Build the index again over the rows of all sources."""
+        return cls.build(training, writer, {})
+
+    @classmethod
+    def doubts(cls, predicate: Predicate) -> bool:
+        """Return whether the rows found for a text are candidates, since a blank is in it."""
+        assert isinstance(predicate, Contains)
+        return b" " in predicate.text.encode().translate(STORED)
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        """Restore every text of every partition, which checks what is stored."""
+        for partition in cls(segment).partitions:
+            texts_of(partition)
+
+    @classmethod
+    def check_rows(cls, segment: Segment, training: Training) -> None:
+        """Report a live row whose text, as it is stored, the index does not hold."""
+        partitions = cls(segment).partitions
+        stored = [text for one in partitions for text in texts_of(one)]
+        keys = np.concatenate([NO_KEYS, *(one.row_ids for one in partitions)])
+        wanted = [*_texts(training)]
+        held, made = (
+            pa.array(texts, pa.large_binary()) for texts in (stored, [text for text, _ in wanted])
+        )
+        rows = np.array([key for _, key in wanted], np.uint64)
+        compare(segment, training, Entries(held, keys), Entries(made, rows))
 
 
 def _texts(training: Training) -> Iterator[tuple[bytes, int]]:
@@ -193,54 +232,3 @@ def _parts(training: Training) -> Iterator[tuple[list[bytes], list[int]]]:
             texts, keys, size, is_first = [], [], 0, False
     if texts or is_first:
         yield texts, keys
-
-
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Build the index again over the rows of all sources."""
-    for number, (texts, keys) in enumerate(_parts(training)):
-        write_partition(f"part_{number}_fm.lance", texts, keys, writer)
-    return Built(index_pb2.FMIndexDetails(), VERSION)
-
-
-def has_blank(predicate: Predicate) -> bool:
-    """Return whether the rows found for a text are candidates, since a blank is in it."""
-    return isinstance(predicate, Contains) and b" " in predicate.text.encode().translate(STORED)
-
-
-def check(segment: Segment) -> None:
-    """Restore every text of every partition, which checks what is stored."""
-    for partition in FmIndex(segment).partitions:
-        texts_of(partition)
-
-
-def check_rows(segment: Segment, training: Training) -> None:
-    """Report a live row whose text, as it is stored, the index does not hold."""
-    partitions = FmIndex(segment).partitions
-    stored = [text for one in partitions for text in texts_of(one)]
-    keys = np.concatenate([NO_KEYS, *(one.row_ids for one in partitions)])
-    wanted = [*_texts(training)]
-    held, made = (
-        pa.array(texts, pa.large_binary()) for texts in (stored, [text for text, _ in wanted])
-    )
-    rows = np.array([key for _, key in wanted], np.uint64)
-    compare(segment, training, Entries(held, keys), Entries(made, rows))
-
-
-FM = Kind(
-    name="FM",
-    shown="Fm",
-    details="lance.index.pb.FMIndexDetails",
-    version=VERSION,
-    exact=(Contains,),
-    accepts=accepts_types(*TEXT, *BINARY),
-    open=FmIndex,
-    build=lambda training, writer, _: rewrite((), training, writer),
-    rewrite=rewrite,
-    address_version=0,
-    rewrite_on_move=False,
-    rebuilt=True,
-    doubts=has_blank,
-    check=check,
-    check_rows=check_rows,
-)
-"""The index type."""

@@ -32,6 +32,7 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, Place, UnknownIndex
 from lanceref.core.integers import intersection
 from lanceref.file.schema import Field
+from lanceref.index.entries import compare
 from lanceref.index.full_text.analyzer import Analyzer, gather
 from lanceref.index.full_text.bm25 import Corpus, impact_runs
 from lanceref.index.full_text.parameters import (
@@ -49,15 +50,7 @@ from lanceref.index.full_text.partition import EarlyPartition, Partition, listed
 from lanceref.index.full_text.partition_writer import PartitionWriter
 from lanceref.index.full_text.posting_blocks import BlockLayout
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import (
-    Built,
-    Kind,
-    Parameters,
-    ScalarIndex,
-    Sources,
-    Staging,
-    compare,
-)
+from lanceref.index.index_type import Built, IndexType, Kind, Parameters, Sources
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
 from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
@@ -105,10 +98,33 @@ def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partiti
     return files[0], settings, tuple(partitions)
 
 
-class Inverted(ScalarIndex):
-    """An opened segment; `file` has its metadata, None for an early one."""
+def _is_json(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(type_) or pa.types.is_large_binary(type_))
+
+
+def is_text(field: Field) -> bool:
+    """Return whether a column holds text, lists of text, or JSON documents."""
+    own = leaf(field)
+    type_ = own.arrow.type
+    if _is_json(type_):
+        return own.logical_type == "json"
+    if is_list(type_):
+        type_ = type_.value_type
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+
+
+class Inverted(IndexType):
+    """The type; `file` has the metadata of an opened segment, None for an early one."""
+
+    name, shown, details = "INVERTED", "Inverted", "lance.table.InvertedIndexDetails"
+    version = 3
+    accepts = staticmethod(is_text)
+    inherits = "always"
+    stages = True
+    describe = staticmethod(describe_full_text)
 
     def __init__(self, segment: Segment) -> None:
+        super().__init__(segment)
         self.file, self.settings, self.partitions = _opened(segment)
         if self.file is not None:
             format_ = self.file.metadata.get("token_set_format", "arrow")
@@ -152,9 +168,10 @@ class Inverted(ScalarIndex):
         gone = self.deleted_fragments.astype(np.uint64)
         return rows_with(predicate.words, self.partitions, gone)
 
-    def warm(self, *, positions: bool = False) -> int:
-        """Keep all postings in memory; return how many parts there are. Raises FormatError."""
-        return sum(one.warm(positions=positions) for one in self.partitions)
+    def warm(self, *, positions: bool = False) -> None:
+        """Keep all postings in memory, with their positions on demand. Raises FormatError."""
+        for one in self.partitions:
+            one.warm(positions=positions)
 
     def statistics(self) -> dict[str, object]:
         """Return the parameters, and the numbers of tokens and documents."""
@@ -163,6 +180,80 @@ class Inverted(ScalarIndex):
             "num_tokens": sum(one.num_tokens for one in self.partitions),
             "num_docs": self.corpus.num_documents,
         }
+
+    @classmethod
+    def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+        """Build the index over the rows of a training. Raises TypeError, ValueError."""
+        settings = requested(parameters, json_documents=_is_json(training.type))
+        return _write(settings, [_collect(training, settings)], writer)
+
+    @classmethod
+    def stage(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+        """Build over rows of some fragments, to be finished later. Raises TypeError, ValueError."""
+        settings = requested(parameters, json_documents=_is_json(training.type))
+        partition = _collect(training, settings)
+        number = min((rows.fragment.id for rows in training.fragments), default=0) << int(SHIFT)
+        name, numbers = f"empty_{number}", []
+        if partition.num_documents:
+            partition.write(writer, number, STAGING)
+            name, numbers = f"{number}", [number]
+        path = f"{STAGING}part_{name}_metadata.lance"
+        writer.write_file(path, pa.schema([]), [], _metadata(settings, numbers))
+        return Built(settings.details, settings.index_version)
+
+    @classmethod
+    def is_staged(cls, paths: Sequence[str]) -> bool:
+        """Return whether partitions of the segment are staged."""
+        return bool(staged(paths))
+
+    @classmethod
+    def finish(cls, segment: Segment, writer: SegmentWriter) -> Built:
+        """Write a staged segment, which may have been built by many, as one partition."""
+        index = cls(segment)
+        return _write(index.settings, [_merged([(index, in_turn())], index.settings)], writer)
+
+    @classmethod
+    def rewrite(cls, sources: Sources, training: Training, writer: SegmentWriter) -> Built:
+        """Write what is left of segments as one partition, and new rows as another.
+
+        A segment whose rows just moved keeps a partition without documents.
+        """
+        opened = [(cls(segment), moved) for segment, moved in sources]
+        settings = opened[0][0].settings
+        merged = _merged(opened, settings)
+        if len(opened) == 1 and opened[0][0].partitions and not training.fragments:
+            return _write(settings, [merged], writer, keep_empty=True)
+        return _write(settings, [merged, _collect(training, settings)], writer)
+
+    @classmethod
+    def of_details(cls, details: bytes) -> Kind:
+        """Return the type of an entry: whether filters search it for words."""
+        return OfWords if says_words(details) else Inverted
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        """Read all partitions, and report what is wrong and no query has to look at."""
+        index = cls(segment)
+        origin = segment if index.file is None else index.file
+        _ = index.deleted_fragments
+        for partition in index.partitions:
+            _ = partition.keys, partition.elements
+            _check_partition(partition, index.settings.layout, origin.ctx, origin.place)
+
+    @classmethod
+    def check_rows(cls, segment: Segment, training: Training) -> None:
+        """Report a live row whose tokens are not those of its text; not of early releases."""
+        index = cls(segment)
+        if index.file is not None:
+            held = _merged([(index, in_turn())], index.settings)
+            made = _collect(training, index.settings)
+            compare(segment, training, held.entries(), made.entries())
+
+
+class OfWords(Inverted):
+    """The same where its tokens are words, which filters search."""
+
+    exact = (HasWords,)
 
 
 def rows_with(words: Sequence[str], parts: Sequence[Partition], gone: Keys) -> RowSet:
@@ -215,45 +306,6 @@ def _collect(training: Training, settings: Settings) -> PartitionWriter:
     return into
 
 
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build the index over the rows of a training. Raises TypeError, ValueError."""
-    settings = requested(parameters, json_documents=_is_json(training.type))
-    return _write(settings, [_collect(training, settings)], writer)
-
-
-def stage(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over rows of some fragments, to be finished later. Raises TypeError, ValueError."""
-    settings = requested(parameters, json_documents=_is_json(training.type))
-    partition = _collect(training, settings)
-    number = min((rows.fragment.id for rows in training.fragments), default=0) << int(SHIFT)
-    name, numbers = f"empty_{number}", []
-    if partition.num_documents:
-        partition.write(writer, number, STAGING)
-        name, numbers = f"{number}", [number]
-    path = f"{STAGING}part_{name}_metadata.lance"
-    writer.write_file(path, pa.schema([]), [], _metadata(settings, numbers))
-    return Built(settings.details, settings.index_version)
-
-
-def finish(segment: Segment, writer: SegmentWriter) -> Built:
-    """Write a staged segment, which may have been built by many, as one partition."""
-    index = Inverted(segment)
-    return _write(index.settings, [_merged([(index, in_turn())], index.settings)], writer)
-
-
-def rewrite(segments: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments as one partition, and new rows as another.
-
-    A segment whose rows just moved keeps a partition without documents.
-    """
-    opened = [(Inverted(segment), moved) for segment, moved in segments]
-    settings = opened[0][0].settings
-    merged = _merged(opened, settings)
-    if len(opened) == 1 and opened[0][0].partitions and not training.fragments:
-        return _write(settings, [merged], writer, keep_empty=True)
-    return _write(settings, [merged, _collect(training, settings)], writer)
-
-
 def _merged(opened: Sequence[tuple[Inverted, Moved]], settings: Settings) -> PartitionWriter:
     """Return what is left of segments as one partition."""
     merged = PartitionWriter(settings)
@@ -263,21 +315,6 @@ def _merged(opened: Sequence[tuple[Inverted, Moved]], settings: Settings) -> Par
             gone = np.isin(partition.keys[kept] >> SHIFT, index.deleted_fragments)
             merged.add_partition(partition, np.flatnonzero(kept)[~gone], keys[~gone])
     return merged
-
-
-def _is_json(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(type_) or pa.types.is_large_binary(type_))
-
-
-def is_text(field: Field) -> bool:
-    """Return whether a column holds text, lists of text, or JSON documents."""
-    own = leaf(field)
-    type_ = own.arrow.type
-    if _is_json(type_):
-        return own.logical_type == "json"
-    if is_list(type_):
-        type_ = type_.value_type
-    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
 def _check_partition(partition: Partition, layout: BlockLayout, ctx: Context, place: Place) -> None:
@@ -306,51 +343,3 @@ def _check_partition(partition: Partition, layout: BlockLayout, ctx: Context, pl
     if sorted(numbers) != list(range(partition.num_tokens)):
         found, each = f"numbers {sorted(numbers)[:8]}", f"each below {partition.num_tokens} once"
         ctx.lint("L.index.fts.tokens", place, found, each)
-
-
-def check(segment: Segment) -> None:
-    """Read all partitions, and report what is wrong and no query has to look at."""
-    index = Inverted(segment)
-    origin = segment if index.file is None else index.file
-    _ = index.deleted_fragments
-    for partition in index.partitions:
-        _ = partition.keys, partition.elements
-        _check_partition(partition, index.settings.layout, origin.ctx, origin.place)
-
-
-def check_rows(segment: Segment, training: Training) -> None:
-    """Report a live row whose tokens are not those of its text; not of early releases."""
-    index = Inverted(segment)
-    if index.file is not None:
-        held = _merged([(index, in_turn())], index.settings)
-        made = _collect(training, index.settings)
-        compare(segment, training, held.entries(), made.entries())
-
-
-def kind_at(details: bytes) -> Kind:
-    """Return the type of an entry: one that filters search for words, or one that they do not."""
-    return _OF_WORDS if says_words(details) else INVERTED
-
-
-INVERTED = Kind(
-    name="INVERTED",
-    shown="Inverted",
-    details="lance.table.InvertedIndexDetails",
-    version=3,
-    exact=(),
-    inexact=(),
-    accepts=is_text,
-    open=Inverted,
-    build=build,
-    rewrite=rewrite,
-    inherits="always",
-    check=check,
-    staging=Staging(stage, lambda paths: bool(staged(paths)), finish),
-    of_details=kind_at,
-    describe=describe_full_text,
-    check_rows=check_rows,
-)
-"""The index type."""
-
-_OF_WORDS = replace(INVERTED, exact=(HasWords,))
-"""The same where its tokens are words."""

@@ -203,14 +203,13 @@ class Partition:
             raise CorruptPage("L.index.fts.positions.end", place, "no positions", wanted)
         return positions
 
-    def warm(self, *, positions: bool) -> int:
-        """Keep all postings, and their `positions`; return how many parts. Raises FormatError."""
+    def warm(self, *, positions: bool) -> None:
+        """Keep all postings, and their `positions`. Raises FormatError."""
         numbers = np.arange(self.num_tokens)
         self._postings = dict(enumerate(self.many_postings(numbers)))
         _ = self.tokens, self.keys, self.lengths
         if positions:
             self._positions = {one: self._read_positions(one) for one in numbers.tolist()}
-        return len(self._postings) + len(self._positions)
 
     def _read_positions(self, number: int) -> list[Numbers] | None:
         file, row = self._file("invert"), np.array([number])

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.index.entries import Entries
 from lanceref.index.full_text.analyzer import Documents
 from lanceref.index.full_text.bm25 import bounds, impact_runs, norms, weights
 from lanceref.index.full_text.fst import build_fst
@@ -37,7 +38,6 @@ from lanceref.index.full_text.posting_blocks import (
     position_runs,
     posting_runs,
 )
-from lanceref.index.index_type import Entries
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import SegmentWriter
 

@@ -24,15 +24,9 @@ from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import is_in, unique
 from lanceref.index.bloom import Hashes
+from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import (
-    Built,
-    Entries,
-    EntryFormat,
-    Kind,
-    ScalarIndex,
-    Sources,
-)
+from lanceref.index.index_type import Built, Sources
 from lanceref.index.minhash.signature import (
     MinHashParameters,
     Signatures,
@@ -53,10 +47,28 @@ PREFIX = "minhash_lsh_"
 VERSION = 0
 
 
-class MinHashLsh(ScalarIndex):
-    """An opened segment: of the bands it knows the last of each page."""
+PAGE_ROWS = 4096
+PAGE_BUFFER = 1
+
+_PLAIN = {"lance-encoding:compression": "none"}
+_WHOLE = {**_PLAIN, "lance-encoding:structural-encoding": "fullzip"}
+
+_BANDS = {"band_key": pa.uint64(), "doc_id": pa.uint32()}
+BAND_SCHEMA = pa.schema([pa.field(*one, False, _PLAIN) for one in _BANDS.items()])
+
+
+class MinHashLsh(EntryType[MinHashParameters]):
+    """The type; of the bands an opened segment knows the last of each page."""
+
+    name, shown, details = "MINHASHLSH", "MinHashLsh", "lance.index.pb.MinHashLshIndexDetails"
+    version = VERSION
+    accepts = staticmethod(accepts_types(*TEXT))
+    inherits = "one"
+    requested = staticmethod(requested_parameters)
+    describe = staticmethod(describe_minhash)
 
     def __init__(self, segment: Segment) -> None:
+        super().__init__(segment)
         self._signatures, self._bands = segment.file(SIGNATURES), segment.file(BANDS)
         self.parameters = _parameters(self._signatures)
         if _parameters(self._bands) != self.parameters:
@@ -172,6 +184,81 @@ class MinHashLsh(ScalarIndex):
             "signature_version": 0,
         }
 
+    @property
+    def stated(self) -> MinHashParameters:
+        """The parameters of the segment."""
+        return self.parameters
+
+    def entries(self) -> Entries:
+        """Return the signatures of the segment, and the rows of each."""
+        keys, signatures = self.all()
+        return Entries(signatures, keys)
+
+    @classmethod
+    def made(cls, training: Training, own: MinHashParameters) -> Entries:
+        """Return the signatures of rows that have a token."""
+        values, keys = trained(training)
+        numbers, signatures = Signer(own).sign(values.to_pylist())
+        return Entries(signatures, keys[numbers])
+
+    @classmethod
+    def write(
+        cls,
+        entries: Entries,
+        own: MinHashParameters,
+        training: Training,
+        writer: SegmentWriter,
+    ) -> Built:
+        """Write the files of documents and of their bands."""
+        keys, signatures = entries.keys, np.asarray(entries.values, np.uint16)
+        details = own.details.SerializeToString(deterministic=True).hex()
+        metadata = {f"{PREFIX}details": details, f"{PREFIX}index_version": f"{VERSION}"}
+        type_ = pa.list_(pa.uint16(), own.num_hashes)
+        schema = pa.schema(
+            [
+                pa.field("_rowid", pa.uint64(), nullable=False),
+                pa.field("signature", type_, nullable=False, metadata=_WHOLE),
+            ]
+        )
+        values = pa.array(np.ascontiguousarray(signatures).reshape(-1))
+        lists = pa.FixedSizeListArray.from_arrays(values, own.num_hashes)
+        rows = pa.record_batch([pa.array(keys), lists.cast(type_)], schema=schema)
+        writer.write_file(SIGNATURES, schema, [rows] * bool(len(keys)), metadata)
+        bands, documents = _ordered_bands(signatures, own.num_bands)
+        last = np.append(bands[PAGE_ROWS - 1 :: PAGE_ROWS], bands[-1:])
+        last = last[: -(-len(bands) // PAGE_ROWS)]
+        metadata |= {
+            f"{PREFIX}num_docs": f"{len(keys)}",
+            f"{PREFIX}page_rows": f"{PAGE_ROWS}",
+            f"{PREFIX}page_table_buffer": f"{PAGE_BUFFER}",
+        }
+        batch = pa.record_batch([pa.array(bands), pa.array(documents)], schema=BAND_SCHEMA)
+        buffers = [last.astype("<u8").tobytes()]
+        writer.write_file(BANDS, BAND_SCHEMA, [batch] * bool(len(keys)), metadata, buffers)
+        return Built(own.details, VERSION)
+
+    @classmethod
+    def rewrite(cls, sources: Sources, training: Training, writer: SegmentWriter) -> Built:
+        """Write what is left of segments and new rows as one. Raises OperationRefused."""
+        own, *others = [cls(segment).parameters for segment, _ in sources]
+        if any(other != own for other in others):
+            raise OperationRefused("MinHash LSH segments of other parameters cannot be merged")
+        return super().rewrite(sources, training, writer)
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        """Compute every band from the signatures again. Raises CorruptPage."""
+        index = cls(segment)
+        _, signatures = index.all()
+        keys, documents = index.bands(0, index.num_docs * index.parameters.num_bands)
+        wanted = _ordered_bands(signatures, index.parameters.num_bands)
+        if not np.array_equal(keys, wanted[0]) or not np.array_equal(documents, wanted[1]):
+            clause, found = "L.index.minhash.band-key", "other bands"
+            raise index._bands.corrupt(
+                clause, found, "those of the signatures, by key and document"
+            )
+        index.check_pages(keys)
+
 
 def _parameters(file: IndexFile) -> MinHashParameters:
     """Return the parameters that a file states. Raises FormatError, UnknownVersion."""
@@ -185,106 +272,9 @@ def _parameters(file: IndexFile) -> MinHashParameters:
     return parse_parameters(details, file.place)
 
 
-PAGE_ROWS = 4096
-PAGE_BUFFER = 1
-
-_PLAIN = {"lance-encoding:compression": "none"}
-_WHOLE = {**_PLAIN, "lance-encoding:structural-encoding": "fullzip"}
-
-_BANDS = {"band_key": pa.uint64(), "doc_id": pa.uint32()}
-BAND_SCHEMA = pa.schema([pa.field(*one, False, _PLAIN) for one in _BANDS.items()])
-
-
 def _ordered_bands(signatures: Signatures, num_bands: int) -> tuple[Hashes, NDArray[np.uint32]]:
     """Return keys and documents of the bands of signatures, by both."""
     keys = np.ascontiguousarray(band_keys(signatures, num_bands).T)  # highest byte: the band
     order = np.argsort(keys, axis=1, kind="stable")
     bands = np.take_along_axis(keys, order, axis=1)
     return bands.reshape(-1), order.reshape(-1).astype(np.uint32)
-
-
-def write(
-    entries: Entries, parameters: MinHashParameters, training: Training, writer: SegmentWriter
-) -> Built:
-    """Write the files of documents and of their bands."""
-    keys, signatures = entries.keys, np.asarray(entries.values, np.uint16)
-    details = parameters.details.SerializeToString(deterministic=True).hex()
-    metadata = {f"{PREFIX}details": details, f"{PREFIX}index_version": f"{VERSION}"}
-    type_ = pa.list_(pa.uint16(), parameters.num_hashes)
-    schema = pa.schema(
-        [
-            pa.field("_rowid", pa.uint64(), nullable=False),
-            pa.field("signature", type_, nullable=False, metadata=_WHOLE),
-        ]
-    )
-    values = pa.array(np.ascontiguousarray(signatures).reshape(-1))
-    lists = pa.FixedSizeListArray.from_arrays(values, parameters.num_hashes)
-    rows = pa.record_batch([pa.array(keys), lists.cast(type_)], schema=schema)
-    writer.write_file(SIGNATURES, schema, [rows] * bool(len(keys)), metadata)
-    bands, documents = _ordered_bands(signatures, parameters.num_bands)
-    last = np.append(bands[PAGE_ROWS - 1 :: PAGE_ROWS], bands[-1:])
-    last = last[: -(-len(bands) // PAGE_ROWS)]
-    metadata |= {
-        f"{PREFIX}num_docs": f"{len(keys)}",
-        f"{PREFIX}page_rows": f"{PAGE_ROWS}",
-        f"{PREFIX}page_table_buffer": f"{PAGE_BUFFER}",
-    }
-    batch = pa.record_batch([pa.array(bands), pa.array(documents)], schema=BAND_SCHEMA)
-    buffers = [last.astype("<u8").tobytes()]
-    writer.write_file(BANDS, BAND_SCHEMA, [batch] * bool(len(keys)), metadata, buffers)
-    return Built(parameters.details, VERSION)
-
-
-def held(segment: Segment) -> Entries:
-    """Return the signatures of a segment, and the rows of each."""
-    keys, signatures = MinHashLsh(segment).all()
-    return Entries(signatures, keys)
-
-
-def made(training: Training, parameters: MinHashParameters) -> Entries:
-    """Return the signatures of rows that have a token."""
-    values, keys = trained(training)
-    numbers, signatures = Signer(parameters).sign(values.to_pylist())
-    return Entries(signatures, keys[numbers])
-
-
-_FORMAT = EntryFormat(
-    held, made, write, requested_parameters, lambda segment: MinHashLsh(segment).parameters
-)
-
-
-def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-    """Write what is left of segments and new rows as one. Raises OperationRefused."""
-    own, *others = [_FORMAT.stated(segment) for segment, _ in sources]
-    if any(other != own for other in others):
-        raise OperationRefused("MinHash LSH segments of other parameters cannot be merged")
-    return _FORMAT.rewrite(sources, training, writer)
-
-
-def check(segment: Segment) -> None:
-    """Compute every band from the signatures again. Raises CorruptPage."""
-    index = MinHashLsh(segment)
-    _, signatures = index.all()
-    keys, documents = index.bands(0, index.num_docs * index.parameters.num_bands)
-    wanted = _ordered_bands(signatures, index.parameters.num_bands)
-    if not np.array_equal(keys, wanted[0]) or not np.array_equal(documents, wanted[1]):
-        clause, file = "L.index.minhash.band-key", segment.file(BANDS)
-        raise file.corrupt(clause, "other bands", "those of the signatures, by key and document")
-    index.check_pages(keys)
-
-
-MINHASHLSH = Kind(
-    name="MINHASHLSH",
-    shown="MinHashLsh",
-    details="lance.index.pb.MinHashLshIndexDetails",
-    version=VERSION,
-    accepts=accepts_types(*TEXT),
-    open=MinHashLsh,
-    build=_FORMAT.build,
-    rewrite=rewrite,
-    inherits="one",
-    check=check,
-    check_rows=_FORMAT.check_rows,
-    describe=describe_minhash,
-)
-"""The index type."""

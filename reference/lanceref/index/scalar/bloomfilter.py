@@ -22,31 +22,24 @@ from numpy.typing import NDArray
 from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index import bloom
+from lanceref.index.entries import Entries
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import (
-    Built,
-    Entries,
-    EntryFormat,
-    Kind,
-    Parameters,
-    whole_number,
-)
+from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import Among, IsNull, Predicate
 from lanceref.index.scalar.zonemap import (
     PLACE_FIELDS,
-    ZonedIndex,
+    ZoneType,
     cut_zones,
-    held_zones,
     made_zones,
     read_nulls,
     write_zones,
-    zones_checked,
 )
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import BINARY, TEXT, Training, accepts_types
 from lanceref.proto import index_pb2
 
 FILE = "bloomfilter.lance"
+TYPES = ("integer", "float32", "float64", "date", "time", "timestamp", *TEXT, *BINARY)
 ITEMS = 8192
 PROBABILITY = 0.00057
 
@@ -54,13 +47,26 @@ _FIELDS = {"has_null": pa.bool_(), "bloom_filter_data": pa.binary()}
 SCHEMA = pa.schema([*PLACE_FIELDS, *(pa.field(*one, False) for one in _FIELDS.items())])
 
 
-class BloomFilter(ZonedIndex):
-    """An opened segment; its filters are read when a value is asked for."""
+@dataclass(frozen=True, slots=True)
+class Zoning:
+    """Rows of a zone, and the share of false positives as it is written."""
+
+    items: int
+    probability: str
+
+
+class BloomFilter(ZoneType[Zoning]):
+    """The type; the filters of an opened segment are read when a value is asked for."""
+
+    name, shown, details = "BLOOMFILTER", "BloomFilter", "lance.index.pb.BloomFilterIndexDetails"
+    path = FILE
+    exact = (IsNull,)
+    inexact = (Among,)
+    accepts = staticmethod(accepts_types(*TYPES))
 
     def __init__(self, segment: Segment) -> None:
-        file = segment.file(FILE)
-        file.hold()
-        super().__init__(file)
+        segment.file(FILE).hold()
+        super().__init__(segment)
 
     @cached_property
     def _filters(self) -> NDArray[np.uint32]:
@@ -77,12 +83,61 @@ class BloomFilter(ZonedIndex):
 
     def statistics(self) -> dict[str, object]:
         """Return the number of zones, the rows of each and the share of false positives."""
+        own = self.stated
         return {
             "type": "BloomFilter",
             "num_blocks": len(self._spans.fragments),
-            "number_of_items": self._file.number("bloomfilter_item"),
-            "probability": _probability(self._file),
+            "number_of_items": own.items,
+            "probability": float(own.probability),
         }
+
+    @property
+    def _schema(self) -> pa.Schema:
+        return SCHEMA
+
+    @classmethod
+    def requested(cls, given: Parameters) -> Zoning:
+        """Return `number_of_items` and `probability` of a caller. Raises OperationRefused."""
+        share = given.get("probability", PROBABILITY)
+        if not isinstance(share, float) or not 0 < share < 1:
+            raise OperationRefused(f"probability must be between 0 and 1, got {share!r}")
+        return Zoning(whole_number(given, "number_of_items", ITEMS), f"{share}")
+
+    @property
+    def stated(self) -> Zoning:
+        """The parameters of the segment. Raises FormatError."""
+        file, share = self._file, self._file.text("bloomfilter_probability")
+        try:
+            float(share)
+        except ValueError as error:
+            raise file.corrupt("L.index.files.metadata", f"{share[:40]!r}", "a number") from error
+        return Zoning(file.number("bloomfilter_item"), share)
+
+    @classmethod
+    def made(cls, training: Training, own: Zoning) -> Entries:
+        """Return zones of so many rows with their filters."""
+        size = bloom.size_for(own.items, float(own.probability))
+        zones = list(cut_zones(training, own.items))
+        data = [bloom.fill(bloom.hash_values(zone.values), size).tobytes() for zone in zones]
+        nulls = pa.array([len(zone.nulls) > 0 for zone in zones], pa.bool_())
+        columns = {"has_null": nulls, "bloom_filter_data": pa.array(data, pa.binary())}
+        return made_zones(zones, SCHEMA, columns)
+
+    @classmethod
+    def write(
+        cls, entries: Entries, own: Zoning, training: Training, writer: SegmentWriter
+    ) -> Built:
+        """Write the file of a segment over its zones."""
+        metadata = {"bloomfilter_item": f"{own.items}", "bloomfilter_probability": own.probability}
+        write_zones(FILE, entries, metadata, writer)
+        return Built(index_pb2.BloomFilterIndexDetails(), 0)
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        """Read what a search only reads when it asks for a value, or for null."""
+        file = segment.file(FILE)
+        read_filters(file)
+        read_nulls(file)
 
 
 def _hashes(values: Sequence[pa.Scalar]) -> bloom.Hashes:
@@ -104,89 +159,3 @@ def read_filters(file: IndexFile) -> NDArray[np.uint32]:
         raise file.corrupt("L.index.bloom.data", found, wanted)
     words = np.frombuffer(b"".join(data.to_pylist()), np.uint32)
     return words.reshape(len(data), -1, bloom.WORDS) if len(data) else words.reshape(0, 1, 8)
-
-
-@dataclass(frozen=True, slots=True)
-class Zoning:
-    """Rows of a zone, and the share of false positives as it is written."""
-
-    items: int
-    probability: str
-
-
-def requested(given: Parameters) -> Zoning:
-    """Return `number_of_items` and `probability` of a caller. Raises OperationRefused."""
-    share = given.get("probability", PROBABILITY)
-    if not isinstance(share, float) or not 0 < share < 1:
-        raise OperationRefused(f"probability must be between 0 and 1, got {share!r}")
-    return Zoning(whole_number(given, "number_of_items", ITEMS), f"{share}")
-
-
-def stated(segment: Segment) -> Zoning:
-    """Return the parameters of a segment. Raises FormatError."""
-    file = segment.file(FILE)
-    _probability(file)
-    return Zoning(file.number("bloomfilter_item"), file.text("bloomfilter_probability"))
-
-
-def made(training: Training, own: Zoning) -> Entries:
-    """Return zones of so many rows with their filters."""
-    size = bloom.size_for(own.items, float(own.probability))
-    zones = list(cut_zones(training, own.items))
-    data = [bloom.fill(bloom.hash_values(zone.values), size).tobytes() for zone in zones]
-    nulls = pa.array([len(zone.nulls) > 0 for zone in zones], pa.bool_())
-    columns = {"has_null": nulls, "bloom_filter_data": pa.array(data, pa.binary())}
-    return made_zones(zones, SCHEMA, columns)
-
-
-def write(zones: Entries, own: Zoning, training: Training, writer: SegmentWriter) -> Built:
-    """Write the file of a segment over its zones."""
-    metadata = {"bloomfilter_item": f"{own.items}", "bloomfilter_probability": own.probability}
-    write_zones(FILE, zones, metadata, writer)
-    return Built(index_pb2.BloomFilterIndexDetails(), 0)
-
-
-_FORMAT = EntryFormat(
-    held=lambda segment: held_zones(segment.file(FILE), SCHEMA),
-    made=made,
-    write=write,
-    requested=requested,
-    stated=stated,
-)
-
-
-def _probability(file: IndexFile) -> float:
-    """Return the share of false positives. Raises CorruptPage."""
-    text = file.text("bloomfilter_probability")
-    try:
-        return float(text)
-    except ValueError as error:
-        raise file.corrupt("L.index.files.metadata", f"{text[:40]!r}", "a number") from error
-
-
-def check(segment: Segment) -> None:
-    """Read what a search only reads when it asks for a value, or for null."""
-    file = segment.file(FILE)
-    read_filters(file)
-    read_nulls(file)
-
-
-BLOOMFILTER = Kind(
-    name="BLOOMFILTER",
-    shown="BloomFilter",
-    details="lance.index.pb.BloomFilterIndexDetails",
-    exact=(IsNull,),
-    inexact=(Among,),
-    accepts=accepts_types(
-        "integer", "float32", "float64", "date", "time", "timestamp", *TEXT, *BINARY
-    ),
-    open=BloomFilter,
-    build=_FORMAT.build,
-    rewrite=_FORMAT.rewrite,
-    address_version=0,
-    rewrite_on_move=False,
-    check=check,
-    check_rows=zones_checked(FILE),
-    inherits="one",
-)
-"""The index type."""

@@ -20,17 +20,9 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps, pc
 from lanceref.core.errors import FormatError
+from lanceref.index.entries import Entries, EntryType, concat_entries
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import (
-    Built,
-    Entries,
-    EntryFormat,
-    Kind,
-    ScalarIndex,
-    column_entries,
-    concat_entries,
-    whole_number,
-)
+from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -66,11 +58,16 @@ BY_ADDRESS = 1
 """Version from which on the keys are addresses even where rows have stable ids."""
 
 
-class BTree(ScalarIndex):
-    """An opened segment: the bounds of its pages are in memory."""
+class BTree(EntryType[int]):
+    """The type; of an opened segment the bounds of its pages are in memory."""
+
+    name, shown, details = "BTREE", "BTree", "lance.table.BTreeIndexDetails"
+    version = address_version = BY_ADDRESS
+    exact = (IsNull, Among, Within, StartsWith)
+    accepts = staticmethod(has_order)
 
     def __init__(self, segment: Segment) -> None:
-        self._segment = segment
+        super().__init__(segment)
         lookup = segment.file(LOOKUP)
         lookup.hold()
         self._type = lookup.column_type("min")
@@ -85,10 +82,10 @@ class BTree(ScalarIndex):
         """Return the rows for which a predicate on values is true. Raises FormatError."""
         assert isinstance(predicate, OnValues)
         parts = [NO_KEYS]
-        with self._segment.file(LOOKUP).comparing(self._type):
+        with self.segment.file(LOOKUP).comparing(self._type):
             possible = self._possible(predicate)
         for values, keys in self._read(self._pages[possible]):
-            with self._segment.file(DATA).comparing(self._type):
+            with self.segment.file(DATA).comparing(self._type):
                 parts.append(keys[holds(predicate, values)])
         return row_set(np.concatenate(parts))
 
@@ -101,7 +98,7 @@ class BTree(ScalarIndex):
 
     def _read(self, pages: NDArray[np.int64]) -> Iterator[tuple[pa.Array, Keys]]:
         """Yield values and keys of pages, neighbours together."""
-        data, uses = self._segment.file(DATA), self._segment.uses
+        data, uses = self.segment.file(DATA), self.segment.uses
         for run in np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1):
             if not len(run):
                 continue
@@ -121,11 +118,10 @@ class BTree(ScalarIndex):
             values = data.read("values", self._type, start, end)
             yield values, data.numbers(keys_column(data), np.uint64, start, end)
 
-    def warm(self, *, positions: bool = False) -> int:
-        """Keep all pages in memory; return how many. Raises FormatError."""
-        data = self._segment.file(DATA)
+    def warm(self, *, positions: bool = False) -> None:
+        """Keep all pages in memory. Raises FormatError."""
+        data = self.segment.file(DATA)
         self._held = data.read("values", self._type), data.numbers(keys_column(data), np.uint64)
-        return len(self._pages)
 
     def statistics(self) -> dict[str, object]:
         """Return the bounds of the index as text, and the number of its pages."""
@@ -133,32 +129,76 @@ class BTree(ScalarIndex):
         least, greatest = map(scalar_text, ends) if ends else ("", "")
         return {"min": least, "max": greatest, "num_pages": len(self._pages)}
 
+    @classmethod
+    def requested(cls, given: Parameters) -> int:
+        """Return the rows of a page that a caller asks for. Raises OperationRefused."""
+        return whole_number(given, "zone_size", PAGE_ROWS)
+
+    @property
+    def stated(self) -> int:
+        """Rows of a page."""
+        return self._page_rows
+
+    def runs(self) -> Iterator[Entries]:
+        """Yield the entries of the segment, RUN_ROWS or so in whole pages. Raises FormatError."""
+        # L.index.btree.columns
+        data, rows = self.segment.file(DATA), self._page_rows
+        step = max(1, RUN_ROWS // rows) * rows
+        for start in range(0, max(1, data.num_rows), step):
+            end = min(start + step, data.num_rows)
+            values = data.read_ordered("values", start, end)
+            yield Entries(values, data.numbers(keys_column(data), np.uint64, start, end))
+
+    def entries(self) -> Entries:
+        """Return all entries of the segment. Raises FormatError."""
+        return concat_entries([*self.runs()])
+
+    @classmethod
+    def write(cls, entries: Entries, own: int, training: Training, writer: SegmentWriter) -> Built:
+        """Write both files, in pages of so many rows."""
+        values, keys = entries.values, entries.keys
+        order = sorted_order(values)
+        values, keys = values.take(pa.array(order)), keys[order]
+        writer.write_columns(DATA, {"values": values, "ids": pa.array(keys)}, None, ["values"])
+        metadata = {"batch_size": f"{own}", "range_partitioned": "false"}
+        writer.write_columns(LOOKUP, _lookup(values, own), metadata, ["min", "max"])
+        version = BY_ADDRESS if training.stable_row_ids else 0
+        return Built(index_details_pb2.BTreeIndexDetails(), version)
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        """Report values that do not rise, bounds that are not theirs, and rows that repeat."""
+        lookup, data = segment.file(LOOKUP), segment.file(DATA)
+        rows, seen = page_rows(lookup), bitmaps.BitMap64()
+        bounds: list[dict[str, pa.Array]] = []
+        falls, last = False, pa.array([], data.column_type("values"))
+        for entries in cls(segment).runs():
+            values = pa.concat_arrays([last, entries.values])
+            order = pa.array(sorted_order(values))
+            falls |= not sort_keys(values.take(order)).equals(sort_keys(values))
+            last = values.slice(max(0, len(values) - 1))
+            seen |= bitmaps.BitMap64(array("Q", np.sort(entries.keys).tobytes()))
+            bounds.append(_lookup(entries.values, rows, sum(len(one["min"]) for one in bounds)))
+        if falls:
+            data.lint("L.index.btree.order", "values that fall", "rising values")
+        if len(seen) < data.num_rows:
+            data.lint("L.index.btree.ids", "a row twice", "a row once")
+        pages = lookup.numbers("page_idx", np.uint32).astype(np.uint64)
+        if np.any(pages * np.uint64(rows) >= data.num_rows):
+            found = f"page {int(pages.max())} of {data.num_rows} rows"
+            lookup.lint("L.index.btree.pages", found, f"pages of {rows} rows")
+        for name in bounds[0]:
+            column, wanted = lookup.read(name), pa.concat_arrays([one[name] for one in bounds])
+            if not column.equals(wanted) and not _same_floats(column, wanted):
+                found = f"{name} {column.to_pylist()[:4]}"
+                lookup.lint("L.index.btree.bounds", found, wanted.to_pylist()[:4])
+
 
 def page_rows(lookup: IndexFile) -> int:
     """Return the rows of a page; the default where the number is missing or not a number."""
     text = lookup.metadata.get("batch_size", "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
     return number or PAGE_ROWS  # L.index.btree.batch-size
-
-
-def write(entries: Entries, rows: int, training: Training, writer: SegmentWriter) -> Built:
-    """Write both files, in pages of so many rows."""
-    values, keys = entries.values, entries.keys
-    order = sorted_order(values)
-    values, keys = values.take(pa.array(order)), keys[order]
-    data = pa.schema(
-        [pa.field("values", values.type), pa.field("ids", pa.uint64(), nullable=False)]
-    )
-    writer.write_table(DATA, data, [values, pa.array(keys)])
-    columns = _lookup(values, rows)
-    fields = [
-        pa.field(name, column.type, nullable=name in ("min", "max"))
-        for name, column in columns.items()
-    ]
-    metadata = {"batch_size": f"{rows}", "range_partitioned": "false"}
-    writer.write_table(LOOKUP, pa.schema(fields), list(columns.values()), metadata)
-    version = BY_ADDRESS if training.stable_row_ids else 0
-    return Built(index_details_pb2.BTreeIndexDetails(), version)
 
 
 def _lookup(values: pa.Array, rows: int, first: int = 0) -> dict[str, pa.Array]:
@@ -174,63 +214,9 @@ def _lookup(values: pa.Array, rows: int, first: int = 0) -> dict[str, pa.Array]:
     }
 
 
-def runs(segment: Segment) -> Iterator[Entries]:
-    """Yield the entries of a segment, RUN_ROWS or so in whole pages. Raises FormatError."""
-    # L.index.btree.columns
-    data, rows = segment.file(DATA), page_rows(segment.file(LOOKUP))
-    step = max(1, RUN_ROWS // rows) * rows
-    for start in range(0, max(1, data.num_rows), step):
-        end = min(start + step, data.num_rows)
-        values = data.read_ordered("values", start, end)
-        yield Entries(values, data.numbers(keys_column(data), np.uint64, start, end))
-
-
-def held(segment: Segment) -> Entries:
-    """Return all entries of a segment. Raises FormatError."""
-    return concat_entries([*runs(segment)])
-
-
 def keys_column(data: IndexFile) -> str:
     """Return the name of the column of keys, which differs in files of releases up to 0.33."""
     return EARLY_KEYS if EARLY_KEYS in data.names else "ids"
-
-
-_FORMAT = EntryFormat(
-    held=held,
-    runs=runs,
-    made=column_entries,
-    write=write,
-    requested=lambda given: whole_number(given, "zone_size", PAGE_ROWS),
-    stated=lambda segment: page_rows(segment.file(LOOKUP)),
-)
-
-
-def check(segment: Segment) -> None:
-    """Report values that do not rise, bounds that are not theirs, and rows that repeat."""
-    lookup, data = segment.file(LOOKUP), segment.file(DATA)
-    rows, seen = page_rows(lookup), bitmaps.BitMap64()
-    bounds: list[dict[str, pa.Array]] = []
-    falls, last = False, pa.array([], data.column_type("values"))
-    for entries in runs(segment):
-        values = pa.concat_arrays([last, entries.values])
-        order = pa.array(sorted_order(values))
-        falls |= not sort_keys(values.take(order)).equals(sort_keys(values))
-        last = values.slice(max(0, len(values) - 1))
-        seen |= bitmaps.BitMap64(array("Q", np.sort(entries.keys).tobytes()))
-        bounds.append(_lookup(entries.values, rows, sum(len(one["min"]) for one in bounds)))
-    if falls:
-        data.lint("L.index.btree.order", "values that fall", "rising values")
-    if len(seen) < data.num_rows:
-        data.lint("L.index.btree.ids", "a row twice", "a row once")
-    pages = lookup.numbers("page_idx", np.uint32).astype(np.uint64)
-    if np.any(pages * np.uint64(rows) >= data.num_rows):
-        found = f"page {int(pages.max())} of {data.num_rows} rows"
-        lookup.lint("L.index.btree.pages", found, f"pages of {rows} rows")
-    for name in bounds[0]:
-        column, wanted = lookup.read(name), pa.concat_arrays([one[name] for one in bounds])
-        if not column.equals(wanted) and not _same_floats(column, wanted):
-            found = f"{name} {column.to_pylist()[:4]}"
-            lookup.lint("L.index.btree.bounds", found, wanted.to_pylist()[:4])
 
 
 def _same_floats(left: pa.Array, right: pa.Array) -> bool:
@@ -240,20 +226,3 @@ def _same_floats(left: pa.Array, right: pa.Array) -> bool:
         and left.type == right.type
         and sort_keys(left).equals(sort_keys(right))
     )
-
-
-BTREE = Kind(
-    name="BTREE",
-    shown="BTree",
-    details="lance.table.BTreeIndexDetails",
-    version=BY_ADDRESS,
-    exact=(IsNull, Among, Within, StartsWith),
-    accepts=has_order,
-    open=BTree,
-    build=_FORMAT.build,
-    rewrite=_FORMAT.rewrite,
-    address_version=BY_ADDRESS,
-    check=check,
-    check_rows=_FORMAT.check_rows,
-)
-"""The index type."""

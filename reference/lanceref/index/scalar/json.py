@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,22 +30,15 @@ from lanceref.core.context import Context, specified
 from lanceref.core.errors import IndexRefused, OperationRefused, Place, QueryFailed
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field
-from lanceref.index.index_type import (
-    Built,
-    Found,
-    Kind,
-    Parameters,
-    ScalarIndex,
-    Sources,
-)
+from lanceref.index.index_type import Built, Found, IndexType, Kind, Parameters, Sources
 from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
 from lanceref.index.row_set import Keys
 from lanceref.index.scalar import bitmap, btree, zonemap
-from lanceref.index.scalar.bitmap import BITMAP
-from lanceref.index.scalar.bloomfilter import BLOOMFILTER
-from lanceref.index.scalar.btree import BTREE
-from lanceref.index.scalar.ngram import NGRAM
-from lanceref.index.scalar.zonemap import ZONEMAP
+from lanceref.index.scalar.bitmap import Bitmap
+from lanceref.index.scalar.bloomfilter import BloomFilter
+from lanceref.index.scalar.btree import BTree
+from lanceref.index.scalar.ngram import Ngram
+from lanceref.index.scalar.zonemap import ZoneMap
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
 from lanceref.json import jsonb
@@ -125,37 +119,127 @@ def _as(value: Json, type_: pa.DataType, path: str) -> Json:
     return float(value) if isinstance(value, int) and type_ == pa.float64() else value
 
 
-TARGETS = {kind.name: kind for kind in (BTREE, BITMAP, NGRAM, ZONEMAP, BLOOMFILTER)}
+TARGETS: dict[str, Kind] = {one.name: one for one in (BTree, Bitmap, Ngram, ZoneMap, BloomFilter)}
 """Types that hold values of documents."""
 
 _COLUMNS = {
-    BTREE.name: (btree.LOOKUP, "min"),
-    BITMAP.name: (bitmap.LOOKUP, "keys"),
-    ZONEMAP.name: (zonemap.FILE, "min"),
+    BTree.name: (btree.LOOKUP, "min"),
+    Bitmap.name: (bitmap.LOOKUP, "keys"),
+    ZoneMap.name: (zonemap.FILE, "min"),
 }
 """File and column that have the type of the values."""
 
+_OF_TARGET = ("version", "exact", "inexact", "address_version", "rewrite_on_move")
+"""What an index over a path has of that of the values."""
 
-@dataclass(frozen=True, slots=True)
-class JsonIndex(ScalarIndex):
-    """An opened segment; nothing is known of values of another type than the index has."""
 
-    target: ScalarIndex
-    type: pa.DataType | None
+def is_json(field: Field) -> bool:
+    """Return whether a column holds JSON documents, so that paths apply."""
+    return leaf(field).logical_type == "json"
+
+
+class JsonIndex(IndexType):
+    """The type; those over a path, with a `target` for its values, are made of the details.
+
+    Nothing is known of values of another type than an opened segment has.
+    """
+
+    name, shown, details = "JSON", "Json", "lance.index.pb.JsonIndexDetails"
+    accepts = staticmethod(is_json)
+    inherits = "one"
+    target: ClassVar[Kind]
+    json_path: ClassVar[str]
+
+    def __init__(self, segment: Segment) -> None:
+        super().__init__(segment)
+        self._values = self.target.open(segment)
+        self._type = value_type(segment, self.target)
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return what the index of the values finds, None when it is asked for another type."""
-        if not isinstance(predicate, IsNull) and _asked_type(predicate) != self.type:
+        if not isinstance(predicate, IsNull) and _asked_type(predicate) != self._type:
             return None  # L.index.json.asked-type
-        return self.target.search(predicate)
+        return self._values.search(predicate)
 
     def statistics(self) -> dict[str, object]:
         """Return what statistics show of the index of the values."""
-        return self.target.statistics()
+        return self._values.statistics()
 
     def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether the index of the values knows it."""
-        return self.target.tells_of(fragments)
+        return self._values.tells_of(fragments)
+
+    @classmethod
+    def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
+        """Build over what `path` finds as an index of `target_index_type`.
+
+        Parameters of that are JSON text, `target_index_parameters`. Raises IndexRefused for what is
+        missing, OperationRefused.
+        """
+        for key in ("path", "target_index_type"):
+            if not isinstance(parameters.get(key), str):
+                raise IndexRefused(f"missing field `{key}`")
+        path, name = str(parameters["path"]), str(parameters["target_index_type"])
+        target = TARGETS.get(name.upper())
+        if target is None:
+            raise OperationRefused(f"no index of type {name!r} holds values of documents")
+        if target is BTree and training.stable_row_ids:
+            raise OperationRefused("BTREE holds no values of documents of rows with stable ids")
+        try:
+            parse_path(path)
+        except QueryFailed as error:
+            raise OperationRefused(f"{error}") from error
+        inner = json.loads(str(parameters.get("target_index_parameters") or "{}"))
+        return _wrapped(path, target.build(extract(training, path), writer, inner))
+
+    @classmethod
+    def rewrite(cls, sources: Sources, training: Training, writer: SegmentWriter) -> Built:
+        type_, path = value_type(sources[0][0], cls.target), cls.json_path
+        if training.fragments and type_ is None:
+            raise OperationRefused(f"a {cls.target.name} does not say the type of its JSON values")
+        return _wrapped(path, cls.target.rewrite(sources, extract(training, path, type_), writer))
+
+    @classmethod
+    def of_details(cls, details: bytes) -> Kind | None:
+        return kind_at(details)
+
+    @classmethod
+    def check_entry(cls, segment: Segment) -> None:
+        """Report details that do not name a type that holds single values."""
+        details = segment.entry.index_details.value
+        if kind_at(details) is None:
+            found, wanted = f"{details[:40]!r}", f"a path, and one of {', '.join(TARGETS)}"
+            segment.ctx.lint("L.index.json.details", segment.place, found, wanted)
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        cls.target.check(segment)
+
+    @classmethod
+    def check_rows(cls, segment: Segment, training: Training) -> None:
+        try:
+            rows = extract(training, cls.json_path, value_type(segment, cls.target))
+        except OperationRefused as error:  # the index says another type than the documents have
+            clause, wanted = "L.index.segment.complete", "values of one type"
+            segment.ctx.lint(clause, segment.place, f"{error}", wanted)
+        else:
+            cls.target.check_rows(segment, rows)
+
+
+@lru_cache(64)
+def kind_at(details: bytes) -> Kind | None:
+    """Return the type of an entry with such details, None for one that is to be passed over."""
+    try:
+        message = index_pb2.JsonIndexDetails.FromString(details)
+    except DecodeError:
+        return None
+    named = message.target_details.type_url.rpartition("/")[2].lower()
+    for target in TARGETS.values():
+        if target.details.lower() == named:  # L.index.json.details
+            own = {name: getattr(target, name) for name in _OF_TARGET}
+            own |= {"target": target, "json_path": message.path}
+            return type(JsonIndex.__name__, (JsonIndex,), own)
+    return None
 
 
 def _asked_type(predicate: Predicate) -> pa.DataType:
@@ -174,7 +258,7 @@ def _asked_type(predicate: Predicate) -> pa.DataType:
 
 def value_type(segment: Segment, target: Kind) -> pa.DataType | None:
     """Return the type of the values of a segment, None when its files do not show it."""
-    if target is NGRAM:
+    if target is Ngram:
         return pa.utf8()
     if target.name not in _COLUMNS:
         return None
@@ -182,112 +266,8 @@ def value_type(segment: Segment, target: Kind) -> pa.DataType | None:
     return segment.file(file).column_type(column)
 
 
-def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
-    """Build over what `path` finds as an index of `target_index_type`.
-
-    Parameters of that are JSON text, `target_index_parameters`. Raises IndexRefused for what is
-    missing, OperationRefused.
-    """
-    for key in ("path", "target_index_type"):
-        if not isinstance(parameters.get(key), str):
-            raise IndexRefused(f"missing field `{key}`")
-    path, name = str(parameters["path"]), str(parameters["target_index_type"])
-    target = TARGETS.get(name.upper())
-    if target is None:
-        raise OperationRefused(f"no index of type {name!r} holds values of documents")
-    if target is BTREE and training.stable_row_ids:
-        raise OperationRefused("BTREE holds no values of documents of rows with stable ids")
-    try:
-        parse_path(path)
-    except QueryFailed as error:
-        raise OperationRefused(f"{error}") from error
-    inner = json.loads(str(parameters.get("target_index_parameters") or "{}"))
-    return _wrapped(path, target.build(extract(training, path), writer, inner))
-
-
 def _wrapped(path: str, built: Built) -> Built:
     details = index_pb2.JsonIndexDetails(path=path)
     details.target_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
     details.target_details.value = built.details.SerializeToString(deterministic=True)
     return Built(details, built.version)
-
-
-@lru_cache(64)
-def kind_at(details: bytes) -> Kind | None:
-    """Return the type of an entry with such details, None for one that is to be passed over."""
-    try:
-        message = index_pb2.JsonIndexDetails.FromString(details)
-    except DecodeError:
-        return None
-    named = message.target_details.type_url.rpartition("/")[2].lower()
-    for target in TARGETS.values():
-        if target.details.lower() == named:  # L.index.json.details
-            return _over(target, message.path)
-    return None
-
-
-def check_entry(segment: Segment) -> None:
-    """Report details that do not name a type that holds single values."""
-    details = segment.entry.index_details.value
-    if kind_at(details) is None:
-        found, wanted = f"{details[:40]!r}", f"a path, and one of {', '.join(TARGETS)}"
-        segment.ctx.lint("L.index.json.details", segment.place, found, wanted)
-
-
-def _over(target: Kind, path: str) -> Kind:
-    """Return a type of index over what a path finds."""
-    rewrite_target, check_target = target.rewrite, target.check_rows
-    assert rewrite_target is not None
-    assert check_target is not None
-
-    def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
-        type_ = value_type(sources[0][0], target)
-        if training.fragments and type_ is None:
-            raise OperationRefused(f"a {target.name} does not say the type of its JSON values")
-        return _wrapped(path, rewrite_target(sources, extract(training, path, type_), writer))
-
-    def check_rows(segment: Segment, training: Training) -> None:
-        try:
-            rows = extract(training, path, value_type(segment, target))
-        except OperationRefused as error:  # the index says another type than the documents have
-            clause, wanted = "L.index.segment.complete", "values of one type"
-            segment.ctx.lint(clause, segment.place, f"{error}", wanted)
-        else:
-            check_target(segment, rows)
-
-    return replace(
-        target,
-        name=JSON.name,
-        details=JSON.details,
-        accepts=is_json,
-        open=lambda segment: JsonIndex(target.open(segment), value_type(segment, target)),
-        build=build,
-        rewrite=rewrite,
-        inherits="one",
-        json_path=path,
-        check_rows=check_rows,
-    )
-
-
-def is_json(field: Field) -> bool:
-    """Return whether a column holds JSON documents, so that paths apply."""
-    return leaf(field).logical_type == "json"
-
-
-def _open(segment: Segment) -> ScalarIndex:
-    kind = kind_at(segment.entry.index_details.value)
-    assert kind is not None  # an entry of an unknown type is passed over
-    return kind.open(segment)
-
-
-JSON = Kind(
-    name="JSON",
-    shown="Json",
-    details="lance.index.pb.JsonIndexDetails",
-    accepts=is_json,
-    open=_open,
-    build=build,
-    of_details=kind_at,
-    check_entry=check_entry,
-)
-"""The index type; what an entry holds its details say."""

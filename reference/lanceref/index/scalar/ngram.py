@@ -20,16 +20,9 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.integers import unique
+from lanceref.index.entries import Entries, EntryType
 from lanceref.index.full_text.analyzer import folded
-from lanceref.index.index_type import (
-    Built,
-    Entries,
-    EntryFormat,
-    Found,
-    Kind,
-    ScalarIndex,
-    none,
-)
+from lanceref.index.index_type import Built, Found
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
 from lanceref.index.row_set import (
     NO_KEYS,
@@ -67,15 +60,17 @@ def tokens_of(text: str) -> set[int]:
     return {a * BASE * BASE + b * BASE + c for a, b, c in windows if a and b and c}
 
 
-class Ngram(ScalarIndex):
-    """A segment; its tokens are read when some are looked for."""
+class Ngram(EntryType[None]):
+    """The type; the tokens of an opened segment are read when some are looked for."""
 
-    def __init__(self, segment: Segment) -> None:
-        self._segment = segment
+    name, shown, details = "NGRAM", "NGram", "lance.table.NGramIndexDetails"
+    inexact = (Contains, Matches, StartsWith)
+    accepts = staticmethod(accepts_types(*TEXT))
+    inherits = "unmoved"
 
     @cached_property
     def _tokens(self) -> Tokens:
-        return read_tokens(self._segment)
+        return read_tokens(self.segment)
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return the rows with all tokens of a text, None where it has none."""
@@ -85,19 +80,51 @@ class Ngram(ScalarIndex):
         places = np.flatnonzero(np.isin(self._tokens, list(wanted)))
         if len(places) < len(wanted):
             return RowSet()
-        self._segment.uses.load(len(places))
-        self._segment.uses.comparisons += len(places)
+        self.segment.uses.load(len(places))
+        self.segment.uses.comparisons += len(places)
         return intersection([RowSet(keys) for keys in self.postings(places)])
 
     def postings(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Keys]:
         """Return the rows of tokens by their ascending places (n,). Raises FormatError."""
-        file = self._segment.file(FILE)
+        file = self.segment.file(FILE)
         cursors = file.take_cursors("posting_list", places, "L.index.files.column")
         return [parse_treemap(cursor) for cursor in cursors]
 
     def statistics(self) -> dict[str, object]:
         """Return how many different tokens the index has, by name."""
         return {"num_ngrams": len(self._tokens)}
+
+    def entries(self) -> Entries:
+        """Return an entry for every row of every token. Raises FormatError."""
+        postings = self.postings(np.arange(len(self._tokens)))
+        repeated = np.repeat(self._tokens, [len(one) for one in postings])
+        return Entries(repeated, np.concatenate([NO_KEYS, *postings]))
+
+    @classmethod
+    def made(cls, training: Training, own: None) -> Entries:
+        """Return an entry for every token of every text."""
+        values, keys = trained(training)
+        texts = values.to_pylist()
+        tokens = [[NULL_TOKEN] if text is None else list(tokens_of(text)) for text in texts]
+        numbers = np.array([token for row in tokens for token in row], np.uint32)
+        return Entries(numbers, np.repeat(keys, np.array([len(row) for row in tokens], np.int64)))
+
+    @classmethod
+    def write(cls, entries: Entries, own: None, training: Training, writer: SegmentWriter) -> Built:
+        """Write the rows of each token as its postings."""
+        order = np.argsort(entries.values, kind="stable")
+        tokens, keys = entries.values[order], entries.keys[order]
+        starts = np.flatnonzero(np.diff(tokens, prepend=TOKEN_LIMIT))
+        postings = np.split(keys, starts[1:]) if len(starts) else []
+        data = [encode_treemap(unique(one), runs=False) for one in postings]
+        columns = [pa.array(tokens[starts]), pa.array(data, pa.binary())]
+        writer.write_table(FILE, SCHEMA, columns)
+        return Built(index_details_pb2.NGramIndexDetails(), 0)
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        """Read every token and its rows. Raises FormatError."""
+        cls(segment).entries()
 
 
 def _texts(predicate: Predicate) -> Iterable[str]:
@@ -136,50 +163,3 @@ def read_tokens(segment: Segment) -> Tokens:
         wanted = f"rising tokens below {TOKEN_LIMIT}"
         raise file.corrupt("L.index.ngram.order", tokens[:8].tolist(), wanted)
     return tokens
-
-
-def held(segment: Segment) -> Entries:
-    """Return an entry for every row of every token. Raises FormatError."""
-    tokens = read_tokens(segment)
-    postings = Ngram(segment).postings(np.arange(len(tokens)))
-    repeated = np.repeat(tokens, [len(one) for one in postings])
-    return Entries(repeated, np.concatenate([NO_KEYS, *postings]))
-
-
-def made(training: Training, _: None) -> Entries:
-    """Return an entry for every token of every text."""
-    values, keys = trained(training)
-    texts = values.to_pylist()
-    tokens = [[NULL_TOKEN] if text is None else list(tokens_of(text)) for text in texts]
-    numbers = np.array([token for own in tokens for token in own], np.uint32)
-    return Entries(numbers, np.repeat(keys, np.array([len(own) for own in tokens], np.int64)))
-
-
-def write(entries: Entries, _: None, training: Training, writer: SegmentWriter) -> Built:
-    """Write the rows of each token as its postings."""
-    order = np.argsort(entries.values, kind="stable")
-    tokens, keys = entries.values[order], entries.keys[order]
-    starts = np.flatnonzero(np.diff(tokens, prepend=TOKEN_LIMIT))
-    postings = np.split(keys, starts[1:]) if len(starts) else []
-    data = [encode_treemap(unique(one), runs=False) for one in postings]
-    columns = [pa.array(tokens[starts]), pa.array(data, pa.binary())]
-    writer.write_table(FILE, SCHEMA, columns)
-    return Built(index_details_pb2.NGramIndexDetails(), 0)
-
-
-_FORMAT = EntryFormat(held, made, write, none, none)
-
-NGRAM = Kind(
-    name="NGRAM",
-    shown="NGram",
-    details="lance.table.NGramIndexDetails",
-    inexact=(Contains, Matches, StartsWith),
-    accepts=accepts_types(*TEXT),
-    open=Ngram,
-    build=_FORMAT.build,
-    rewrite=_FORMAT.rewrite,
-    inherits="unmoved",
-    check=held,
-    check_rows=_FORMAT.check_rows,
-)
-"""The index type."""

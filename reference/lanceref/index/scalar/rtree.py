@@ -28,16 +28,10 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError
 from lanceref.file.schema import EXTENSION_KEY, Field
+from lanceref.index.entries import Entries, EntryType
 from lanceref.index.geometry import Boxes, boxes_of, column_boxes, geometries, is_geometry
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import (
-    Built,
-    Entries,
-    EntryFormat,
-    Kind,
-    ScalarIndex,
-    whole_number,
-)
+from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import Intersects, IsNull, Predicate
 from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set
 from lanceref.index.segment import Segment, SegmentWriter
@@ -186,11 +180,28 @@ def read_nulls(segment: Segment) -> RowSet:
     return parse_row_set(cursor)
 
 
-class RTree(ScalarIndex):
-    """An opened segment: it knows where its levels are."""
+def _extension(field: Field) -> str:
+    """Return the extension name of the indexed part of a column."""
+    return leaf(field).metadata.get(EXTENSION_KEY, "")
+
+
+def accepts(field: Field) -> bool:
+    """Return whether a column holds geometries, which the index needs."""
+    return is_geometry(leaf(field).arrow.type, _extension(field))
+
+
+class RTree(EntryType[int]):
+    """The type; an opened segment knows where its levels are."""
+
+    name, shown, details = "RTREE", "RTree", "lance.index.pb.RTreeIndexDetails"
+    exact = (IsNull,)
+    inexact = (Intersects,)
+    accepts = staticmethod(accepts)
+    inherits = "one"
+    rewrite_on_move = False
 
     def __init__(self, segment: Segment) -> None:
-        self._segment = segment
+        super().__init__(segment)
         self._file = segment.file(DATA)
         self._page_rows = self._file.number("page_size")
         self._levels = checked_levels(self._file)
@@ -198,7 +209,7 @@ class RTree(ScalarIndex):
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows whose box meets that of a geometry, or that are null."""
         if isinstance(predicate, IsNull):
-            return read_nulls(self._segment)
+            return read_nulls(self.segment)
         assert isinstance(predicate, Intersects)
         (wanted,) = boxes_of(geometries(pa.array([predicate.geometry], pa.binary()), ""))
         if not self._levels:
@@ -228,39 +239,83 @@ class RTree(ScalarIndex):
             "page_offsets": offsets,
         }
 
+    @classmethod
+    def requested(cls, given: Parameters) -> int:
+        """Return the boxes of a page that a caller asks for. Raises OperationRefused."""
+        return whole_number(given, "page_size", PAGE_ROWS, LEAST_ROWS)
+
+    @property
+    def stated(self) -> int:
+        """Boxes of a page."""
+        return self._page_rows
+
+    def entries(self) -> Entries:
+        """Return the boxes (n, 4), and the rows that are null. Raises FormatError."""
+        leaves = np.arange(self._levels[0].rows if self._levels else 0, dtype=np.int64)
+        return Entries(*read_boxes(self._file, leaves), read_nulls(self.segment).keys)
+
+    @classmethod
+    def made(cls, training: Training, own: int) -> Entries:
+        """Return the boxes of rows (n, 4), but for those of empty geometries."""
+        values, keys = trained(training)
+        boxes = column_boxes(values, _extension(training.field))
+        is_box = ~np.isnan(boxes).any(axis=1)
+        return Entries(boxes[is_box], keys[is_box], keys[mask_of(values.is_null())])
+
+    @classmethod
+    def write(cls, entries: Entries, own: int, training: Training, writer: SegmentWriter) -> Built:
+        """Write both files, with pages of so many boxes."""
+        boxes: Boxes = np.asarray(entries.values, np.float64)
+        keys, nulls = entries.keys, entries.nulls
+        assert nulls is not None
+        order = np.argsort(hilbert_numbers(boxes), kind="stable")
+        boxes, keys = boxes[order], keys[order]
+        levels = levels_of(len(boxes), own)
+        tree_boxes, tree_ids = [boxes], [keys]
+        for below, level in pairwise(levels):
+            starts = np.arange(0, len(tree_boxes[-1]), own)
+            tree_boxes.append(boxes_around(tree_boxes[-1], starts))
+            tree_ids.append(np.arange(level.rows, dtype=np.uint64) + np.uint64(below.first_page))
+        corners = [pa.array(one) for one in np.concatenate(tree_boxes).T]
+        column = pa.StructArray.from_arrays(corners, fields=list(BOX))
+        metadata = {
+            "page_size": f"{own}",
+            "num_pages": f"{levels[-1].first_page + 1 if levels else 0}",
+            "num_items": f"{len(boxes)}",
+            "bbox": _box_text(boxes),
+        }
+        writer.write_table(DATA, SCHEMA, [column, pa.array(np.concatenate(tree_ids))], metadata)
+        data = encode_row_set(row_set(nulls))
+        writer.write_columns(NULLS, {"nulls": pa.array([data], pa.binary())})
+        return Built(index_pb2.RTreeIndexDetails(), 0)
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        """Report leaves off the Hilbert curve, and boxes that are not those of their pages."""
+        file = segment.file(DATA)
+        read_nulls(segment)
+        page_rows = file.number("page_size")
+        levels = checked_levels(file)
+        boxes, ids = read_boxes(file, np.arange(file.num_rows, dtype=np.int64))
+        leaves = boxes[: levels[0].rows if levels else 0]
+        if levels:
+            root = boxes[levels[-1].start :]
+            check_boxes(file, root, np.zeros(len(root), np.int64), whole_box(file)[None])
+        numbers = hilbert_numbers(leaves)
+        if np.any(numbers[1:] < numbers[:-1]):
+            file.lint("L.index.rtree.order", "leaves off the curve", "along it")
+        for below, level in pairwise(levels):
+            own = slice(level.start, level.start + level.rows)
+            children = boxes[below.start : below.start + below.rows]
+            check_boxes(file, children, np.arange(below.rows) // page_rows, boxes[own])
+            check_pages(file, below, np.arange(level.rows, dtype=np.int64), ids[own])
+
 
 def _intersects(boxes: Boxes, wanted: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which boxes intersect one; an empty one intersects none."""
     left, low, right, high = wanted
     along = (boxes[:, 0] <= right) & (boxes[:, 2] >= left)
     return np.asarray(along & (boxes[:, 1] <= high) & (boxes[:, 3] >= low), np.bool_)
-
-
-def write(entries: Entries, page_rows: int, training: Training, writer: SegmentWriter) -> Built:
-    """Write both files, with pages of so many boxes."""
-    boxes: Boxes = np.asarray(entries.values, np.float64)
-    keys, nulls = entries.keys, entries.nulls
-    assert nulls is not None
-    order = np.argsort(hilbert_numbers(boxes), kind="stable")
-    boxes, keys = boxes[order], keys[order]
-    levels = levels_of(len(boxes), page_rows)
-    tree_boxes, tree_ids = [boxes], [keys]
-    for below, level in pairwise(levels):
-        starts = np.arange(0, len(tree_boxes[-1]), page_rows)
-        tree_boxes.append(boxes_around(tree_boxes[-1], starts))
-        tree_ids.append(np.arange(level.rows, dtype=np.uint64) + np.uint64(below.first_page))
-    corners = [pa.array(one) for one in np.concatenate(tree_boxes).T]
-    column = pa.StructArray.from_arrays(corners, fields=list(BOX))
-    metadata = {
-        "page_size": f"{page_rows}",
-        "num_pages": f"{levels[-1].first_page + 1 if levels else 0}",
-        "num_items": f"{len(boxes)}",
-        "bbox": _box_text(boxes),
-    }
-    writer.write_table(DATA, SCHEMA, [column, pa.array(np.concatenate(tree_ids))], metadata)
-    data = encode_row_set(row_set(nulls))
-    writer.write_columns(NULLS, {"nulls": pa.array([data], pa.binary())})
-    return Built(index_pb2.RTreeIndexDetails(), 0)
 
 
 def boxes_around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
@@ -274,77 +329,3 @@ def _box_text(boxes: Boxes) -> str:
     ends = [*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0)] if len(boxes) else [np.nan] * 4
     held = [float(one) if np.isfinite(one) else None for one in ends]
     return json.dumps(dict(zip(ENDS, held, strict=True)), separators=(",", ":"))
-
-
-def held(segment: Segment) -> Entries:
-    """Return the boxes of a segment (n, 4), and the rows that are null. Raises FormatError."""
-    file = segment.file(DATA)
-    checked_levels(file)
-    boxes, keys = read_boxes(file, np.arange(file.number("num_items"), dtype=np.int64))
-    return Entries(boxes, keys, read_nulls(segment).keys)
-
-
-def made(training: Training, _: int) -> Entries:
-    """Return the boxes of rows (n, 4), but for those of empty geometries."""
-    values, keys = trained(training)
-    boxes = column_boxes(values, _extension(training.field))
-    is_box = ~np.isnan(boxes).any(axis=1)
-    return Entries(boxes[is_box], keys[is_box], keys[mask_of(values.is_null())])
-
-
-_FORMAT = EntryFormat(
-    held=held,
-    made=made,
-    write=write,
-    requested=lambda given: whole_number(given, "page_size", PAGE_ROWS, LEAST_ROWS),
-    stated=lambda segment: segment.file(DATA).number("page_size"),
-)
-
-
-def check(segment: Segment) -> None:
-    """Report leaves that are in no Hilbert order, and boxes that are not those of their pages."""
-    file = segment.file(DATA)
-    read_nulls(segment)
-    page_rows = file.number("page_size")
-    levels = checked_levels(file)
-    boxes, ids = read_boxes(file, np.arange(file.num_rows, dtype=np.int64))
-    leaves = boxes[: levels[0].rows if levels else 0]
-    if levels:
-        root = boxes[levels[-1].start :]
-        check_boxes(file, root, np.zeros(len(root), np.int64), whole_box(file)[None])
-    numbers = hilbert_numbers(leaves)
-    if np.any(numbers[1:] < numbers[:-1]):
-        file.lint("L.index.rtree.order", "leaves off the curve", "along it")
-    for below, level in pairwise(levels):
-        own = slice(level.start, level.start + level.rows)
-        children = boxes[below.start : below.start + below.rows]
-        check_boxes(file, children, np.arange(below.rows) // page_rows, boxes[own])
-        check_pages(file, below, np.arange(level.rows, dtype=np.int64), ids[own])
-
-
-def _extension(field: Field) -> str:
-    """Return the extension name of the indexed part of a column."""
-    return leaf(field).metadata.get(EXTENSION_KEY, "")
-
-
-def accepts(field: Field) -> bool:
-    """Return whether a column holds geometries, which the index needs."""
-    return is_geometry(leaf(field).arrow.type, _extension(field))
-
-
-RTREE = Kind(
-    name="RTREE",
-    shown="RTree",
-    details="lance.index.pb.RTreeIndexDetails",
-    exact=(IsNull,),
-    inexact=(Intersects,),
-    accepts=accepts,
-    open=RTree,
-    build=_FORMAT.build,
-    rewrite=_FORMAT.rewrite,
-    inherits="one",
-    rewrite_on_move=False,
-    check=check,
-    check_rows=_FORMAT.check_rows,
-)
-"""The index type."""

@@ -21,9 +21,10 @@ Divergences: D.index.zonemap-negative-nan, D.index.zonemap-only-nan
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -31,17 +32,9 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.integers import is_in, unique
+from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import (
-    Built,
-    Entries,
-    EntryFormat,
-    Found,
-    Kind,
-    ScalarIndex,
-    Spans,
-    whole_number,
-)
+from lanceref.index.index_type import Built, Found, Parameters, Spans, whole_number
 from lanceref.index.predicate import (
     Among,
     IsNull,
@@ -82,6 +75,9 @@ ZONE_ROWS = 8192
 
 SEED_BYTES = 8
 """Widest values whose bounds are not kept in data files too."""
+
+
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +124,18 @@ def read_spans(file: IndexFile) -> Spans:
     return Spans(*(one.astype(np.int64) for one in (fragments, starts, lengths)))
 
 
-class ZonedIndex(ScalarIndex):
-    """An opened segment of zones: it knows where they lie."""
+class ZoneType(EntryType[P]):
+    """A type over zones; an opened segment knows where they lie."""
 
-    def __init__(self, file: IndexFile) -> None:
-        self._file = file
-        self._spans = read_spans(file)
+    path: ClassVar[str]
+    address_version = 0
+    rewrite_on_move = False
+    inherits = "one"
+
+    def __init__(self, segment: Segment) -> None:
+        super().__init__(segment)
+        self._file = segment.file(self.path)
+        self._spans = read_spans(self._file)
         self._told = unique(self._spans.fragments.astype(np.uint64))
 
     def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
@@ -151,22 +153,35 @@ class ZonedIndex(ScalarIndex):
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
         """Return for each zone whether a predicate may be true there: bool (zones,)."""
 
+    @property
+    @abstractmethod
+    def _schema(self) -> pa.Schema:
+        """The columns of the file."""
 
-def held_zones(file: IndexFile, schema: pa.Schema) -> Entries:
-    """Return the zones of a file, structs of its columns, by the address of their first row.
+    def entries(self) -> Entries:
+        """Return the zones, structs of the columns, by the address of their first row.
 
-    They are left where that row is, at its place. Raises FormatError.
-    """
-    read_spans(file)  # checks them
-    nulls = read_nulls(file)
-    columns = {one.name: file.read(one.name, one.type) for one in schema}
-    return _zones(columns, schema, None if nulls is None else nulls.keys)
+        They are left where that row is, at its place. Raises FormatError.
+        """
+        nulls, schema = read_nulls(self._file), self._schema
+        columns = {one.name: self._file.read(one.name, one.type) for one in schema}
+        return _zones(columns, schema, None if nulls is None else nulls.keys)
+
+    @classmethod
+    def check_rows(cls, segment: Segment, training: Training) -> None:
+        """Report fragments that a segment covers, that have live rows and no zone."""
+        fragments = read_spans(segment.file(cls.path)).fragments
+        covered = [rows.fragment.id for rows in training.fragments if rows.num_rows]
+        bare = [number for number in covered if number not in fragments]
+        if bare and segment.moves is None:
+            found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
+            segment.ctx.lint("L.index.segment.complete", segment.place, found, wanted)
 
 
 def made_zones(
     zones: Sequence[Zone], schema: pa.Schema, columns: Mapping[str, pa.Array]
 ) -> Entries:
-    """Return zones as `held_zones`; of each there is a row in the `columns` besides its place."""
+    """Return zones as `entries`; of each there is a row in the `columns` besides its place."""
     places = [(one.fragment_id, one.start, one.length) for one in zones]
     own = {name: pa.array([place[n] for place in places], U64) for n, name in enumerate(PLACE)}
     nulls = np.concatenate([NO_KEYS, *(zone.nulls for zone in zones)])
@@ -194,31 +209,21 @@ def write_zones(path: str, zones: Entries, metadata: dict[str, str], writer: Seg
     return bool(buffers)
 
 
-def zones_checked(path: str) -> Callable[[Segment, Training], None]:
-    """Return what reports fragments that a segment covers, that have live rows and no zone."""
+class ZoneMap(ZoneType[int]):
+    """The type; of an opened segment the bounds of its zones are in memory."""
 
-    def check_rows(segment: Segment, training: Training) -> None:
-        fragments = read_spans(segment.file(path)).fragments
-        covered = [rows.fragment.id for rows in training.fragments if rows.num_rows]
-        bare = [number for number in covered if number not in fragments]
-        if bare and segment.moves is None:
-            found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
-            segment.ctx.lint("L.index.segment.complete", segment.place, found, wanted)
-
-    return check_rows
-
-
-class ZoneMap(ZonedIndex):
-    """An opened segment: the bounds of its zones are in memory."""
+    name, shown, details = "ZONEMAP", "ZoneMap", "lance.table.ZoneMapIndexDetails"
+    path = FILE
+    exact = (IsNull,)
+    inexact = (Among, Within, StartsWith)
 
     def __init__(self, segment: Segment) -> None:
-        file = segment.file(FILE)
-        type_ = file.column_type("min")
-        self._least, self._greatest = file.read("min"), file.read("max", type_)
+        super().__init__(segment)
+        file = self._file
+        self._type = file.column_type("min")
+        self._least, self._greatest = file.read("min"), file.read("max", self._type)
         self._nans = file.numbers("nan_count", np.uint32) > 0
-        nulls = file.numbers("null_count", np.uint32)
-        super().__init__(file)
-        self._valid = nulls < self._spans.lengths
+        self._nulls = file.numbers("null_count", np.uint32)
 
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
         """Return for each zone whether its bounds allow a value; NaN may be of either sign."""
@@ -227,11 +232,57 @@ class ZoneMap(ZonedIndex):
         nan_asked = isinstance(predicate, Among) and any(map(_is_nan, predicate.values))
         if isinstance(predicate, Within) or nan_asked:
             mask = mask | self._nans
-        return np.asarray(self._valid & mask, np.bool_)
+        return np.asarray((self._nulls < self._spans.lengths) & mask, np.bool_)
 
     def statistics(self) -> dict[str, object]:
         """Return the number of zones, and of the rows of each."""
-        return {"num_zones": len(self._least), "rows_per_zone": self._file.number("rows_per_zone")}
+        return {"num_zones": len(self._least), "rows_per_zone": self.stated}
+
+    @property
+    def _schema(self) -> pa.Schema:
+        return _schema(self._type)
+
+    @classmethod
+    def requested(cls, given: Parameters) -> int:
+        """Return the rows of a zone that a caller asks for. Raises OperationRefused."""
+        return whole_number(given, "rows_per_zone", ZONE_ROWS)
+
+    @property
+    def stated(self) -> int:
+        """Rows of a zone. Raises FormatError."""
+        return self._file.number("rows_per_zone")
+
+    @classmethod
+    def made(cls, training: Training, own: int) -> Entries:
+        """Return zones of so many live rows."""
+        zones, type_ = list(cut_zones(training, own)), training.type
+        bounds = [bounds_of(zone.values) for zone in zones]
+        columns = {
+            "min": pa.concat_arrays([pa.array([], type_), *(least for least, _, _, _ in bounds)]),
+            "max": pa.concat_arrays([pa.array([], type_), *(most for _, most, _, _ in bounds)]),
+            "null_count": pa.array([nulls for _, _, nulls, _ in bounds], pa.uint32()),
+            "nan_count": pa.array([nans for _, _, _, nans in bounds], pa.uint32()),
+        }
+        return made_zones(zones, _schema(type_), columns)
+
+    @classmethod
+    def write(cls, entries: Entries, own: int, training: Training, writer: SegmentWriter) -> Built:
+        """Write the file of a segment over its zones."""
+        known = write_zones(FILE, entries, {"rows_per_zone": f"{own}"}, writer)
+        details = index_details_pb2.ZoneMapIndexDetails(
+            rows_per_zone=own, use_seeds=_has_seeds(training.type), has_null_bitmap=known
+        )
+        return Built(details, 0)
+
+    @classmethod
+    def check(cls, segment: Segment) -> None:
+        """Report that the rows that are null are not as many as the zones say."""
+        index = cls(segment)
+        nulls, counted = read_nulls(index._file), int(index._nulls.sum(dtype=np.uint64))
+        if nulls is not None and len(nulls.keys) != counted:
+            index._file.lint(
+                "L.index.zones.nulls", f"{len(nulls.keys)} rows that are null", counted
+            )
 
 
 def _is_nan(value: pa.Scalar) -> bool:
@@ -288,68 +339,3 @@ def _schema(type_: pa.DataType) -> pa.Schema:
     """Return the columns of the file for values of a type."""
     counts = [pa.field(name, pa.uint32(), nullable=False) for name in ("null_count", "nan_count")]
     return pa.schema([pa.field("min", type_), pa.field("max", type_), *counts, *PLACE_FIELDS])
-
-
-def held(segment: Segment) -> Entries:
-    """Return the zones of a segment. Raises FormatError."""
-    file = segment.file(FILE)
-    return held_zones(file, _schema(file.column_type("min")))
-
-
-def made(training: Training, rows: int) -> Entries:
-    """Return zones of so many live rows."""
-    zones, type_ = list(cut_zones(training, rows)), training.type
-    bounds = [bounds_of(zone.values) for zone in zones]
-    columns = {
-        "min": pa.concat_arrays([pa.array([], type_), *(least for least, _, _, _ in bounds)]),
-        "max": pa.concat_arrays([pa.array([], type_), *(most for _, most, _, _ in bounds)]),
-        "null_count": pa.array([nulls for _, _, nulls, _ in bounds], pa.uint32()),
-        "nan_count": pa.array([nans for _, _, _, nans in bounds], pa.uint32()),
-    }
-    return made_zones(zones, _schema(type_), columns)
-
-
-def write(zones: Entries, rows: int, training: Training, writer: SegmentWriter) -> Built:
-    """Write the file of a segment over its zones."""
-    known = write_zones(FILE, zones, {"rows_per_zone": f"{rows}"}, writer)
-    details = index_details_pb2.ZoneMapIndexDetails(
-        rows_per_zone=rows, use_seeds=_has_seeds(training.type), has_null_bitmap=known
-    )
-    return Built(details, 0)
-
-
-_FORMAT = EntryFormat(
-    held=held,
-    made=made,
-    write=write,
-    requested=lambda given: whole_number(given, "rows_per_zone", ZONE_ROWS),
-    stated=lambda segment: segment.file(FILE).number("rows_per_zone"),
-)
-
-
-def check(segment: Segment) -> None:
-    """Report that the rows that are null are not as many as the zones say. Raises FormatError."""
-    file = segment.file(FILE)
-    counted = int(file.numbers("null_count", np.uint32).sum(dtype=np.uint64))
-    nulls = read_nulls(file)
-    if nulls is not None and len(nulls.keys) != counted:
-        file.lint("L.index.zones.nulls", f"{len(nulls.keys)} rows that are null", counted)
-
-
-ZONEMAP = Kind(
-    name="ZONEMAP",
-    shown="ZoneMap",
-    details="lance.table.ZoneMapIndexDetails",
-    exact=(IsNull,),
-    inexact=(Among, Within, StartsWith),
-    accepts=lambda field: True,  # zones of values that have no order have no bounds
-    open=ZoneMap,
-    build=_FORMAT.build,
-    rewrite=_FORMAT.rewrite,
-    address_version=0,
-    rewrite_on_move=False,
-    check=check,
-    check_rows=zones_checked(FILE),
-    inherits="one",
-)
-"""The index type."""

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError, OutOfRange, Place, UnknownIndex
 from lanceref.index.index_file import IndexFile
-from lanceref.index.index_type import ScalarIndex
+from lanceref.index.index_type import IndexType
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.vector.graph import GRAPH_SCHEMA, GraphText, parse_graph_text, read_graph
@@ -254,14 +254,14 @@ class Partition:
     graph: Graph | None
 
 
-class VectorIndex(ScalarIndex):
-    """An opened segment.
+class VectorIndex(IndexType):
+    """An opened segment of the type, whatever its files.
 
     `living` is a cache of searches: rows of a table, and the function that finds their keys.
     """
 
     def __init__(self, segment: Segment, head: Head | None = None) -> None:
-        self.segment = segment
+        super().__init__(segment)
         self.head = read_head(segment) if head is None else head
         self.living: tuple[object, Moved] | None = None
         self._partitions: dict[int, Partition] = {}
@@ -300,10 +300,10 @@ class VectorIndex(ScalarIndex):
             self.segment.uses.load()
         return self._kept(number)
 
-    def warm(self, *, positions: bool = False) -> int:
-        """Keep all partitions in memory; return how many. Raises FormatError."""
-        numbers = np.flatnonzero(self.auxiliary.partitions.lengths).tolist()
-        return len([self._kept(number) for number in numbers])
+    def warm(self, *, positions: bool = False) -> None:
+        """Keep all partitions in memory. Raises FormatError."""
+        for number in np.flatnonzero(self.auxiliary.partitions.lengths).tolist():
+            self._kept(number)
 
     def _kept(self, number: int) -> Partition:
         if number not in self._partitions:

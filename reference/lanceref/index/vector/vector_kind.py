@@ -24,7 +24,7 @@ import pyarrow as pa
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import unique
 from lanceref.file.schema import Field
-from lanceref.index.index_type import Built, Kind, Parameters, Sources
+from lanceref.index.index_type import Built, Parameters, Sources
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, leaf
@@ -50,6 +50,7 @@ from lanceref.index.vector.vector_check import check, check_rows
 from lanceref.index.vector.vector_index import (
     HEAD,
     Partitions,
+    VectorIndex,
     VectorType,
     partitions_of,
     storage_schema,
@@ -198,9 +199,9 @@ def _centroids(
     return np.ascontiguousarray(centroids.astype(vectors.dtype))
 
 
-def rewrite(segments: Sources, training: Training, writer: SegmentWriter) -> Built:
+def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Built:
     """Write what is left of segments, and new rows, as one segment. Raises OperationRefused."""
-    opened = [(open_index(segment), moved) for segment, moved in segments]
+    opened = [(open_index(segment), moved) for segment, moved in sources]
     (first, _), *others = opened
     model, type_ = first.head.model, first.head.type
     for other, _ in others:
@@ -224,7 +225,7 @@ def rewrite(segments: Sources, training: Training, writer: SegmentWriter) -> Bui
     texts = [one.graph_text for one, _ in opened]
     graph = next((one.usable for one in texts if one is not None), USUAL)
     write(merged, type_, loss, writer, graph)
-    return Built(details_of(segments[0][0]), type_.storage.version)
+    return Built(details_of(sources[0][0]), type_.storage.version)
 
 
 def write(
@@ -333,20 +334,19 @@ def _split(model: Model, table: Training, sizes: Counts, pieces: Counts) -> AnyV
     return np.concatenate([centroids, *new]).astype(centroids.dtype, copy=False)
 
 
-VECTOR = Kind(
-    name="VECTOR",
-    shown="Vector",
-    details=index_pb2.VectorIndexDetails.DESCRIPTOR.full_name,
-    version=ANY_VERSION,
-    exact=(),
-    inexact=(),
-    accepts=accepts,
-    open=open_index,
-    build=build,
-    rewrite=rewrite,
-    check=check,
-    check_rows=check_rows,
-    parameters=parameters_of,
-    resize=resize,
-    describe=describe,
-)
+class Vector(VectorIndex):
+    """The type of indices over vectors."""
+
+    name, shown = "VECTOR", "Vector"
+    details = index_pb2.VectorIndexDetails.DESCRIPTOR.full_name
+    version = ANY_VERSION
+    learns = True
+    accepts = staticmethod(accepts)
+    open = staticmethod(open_index)
+    build = staticmethod(build)
+    rewrite = staticmethod(rewrite)
+    check = staticmethod(check)
+    check_rows = staticmethod(check_rows)
+    learnt = staticmethod(parameters_of)
+    resize = staticmethod(resize)
+    describe = staticmethod(describe)

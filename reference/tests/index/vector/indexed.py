@@ -41,7 +41,7 @@ def write(values, root: Path, **options) -> pylanceref.LanceDataset:
 def opened(dataset, place: int = 0) -> VectorIndex:
     """Return a segment of the only index."""
     (index,) = dataset._snapshot.indices.known
-    return index.open(index.segments[place]).index
+    return index.open(index.segments[place])
 
 
 def near(dataset, q, scan=None, **asked) -> tuple[list[int], list[float]]:

@@ -11,7 +11,7 @@ import pytest
 from lanceref.core.errors import IndexRefused, QueryRefused
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_index import TYPES
-from lanceref.index.vector.vector_kind import VECTOR
+from lanceref.index.vector.vector_kind import Vector
 from lanceref.index.vector.vectors import (
     VectorType,
     indexed_vectors,
@@ -49,7 +49,7 @@ def training(dataset):
     """Return the rows of the column of vectors."""
     snapshot = dataset._snapshot
     field, _ = indexed_field(snapshot.manifest.schema, "v")
-    return training_of(snapshot, VECTOR, field, snapshot.fragments)
+    return training_of(snapshot, Vector, field, snapshot.fragments)
 
 
 def test_what_is_left_out(tmp_path):
