@@ -13,6 +13,8 @@ from lanceref.search.text_search import TextSearch
 from lanceref.search.vector_search import VectorSearch
 from lanceref.table.rows import FragmentRows
 
+from pylanceref.query import FullTextQuery
+
 SPELLED_OUT = 3
 """Values of a list that a plan shows one by one; more are shown as a list."""
 
@@ -93,6 +95,7 @@ def search_steps(search: VectorSearch | TextSearch | MinHashSearch) -> list[str]
             return _vector_steps(search)
         case TextSearch():
             columns = ", ".join(sorted({column.path for column in search.columns.values()}))
+            assert isinstance(search.query, FullTextQuery)
             kind = search.query.query_type().value
             steps = [f"FullTextSearch: query={kind}, columns=[{columns}]"]
             for column in search.columns.values():

@@ -13,7 +13,6 @@ from lanceref.core.integers import unsigned
 from lanceref.file.arrow_schema import project
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.parameters import DocumentGranularity
-from lanceref.search.full_text import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
 from lanceref.search.minhash_search import MinHashQuery
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection, take_projection
 from lanceref.search.text_column import text_indices
@@ -21,6 +20,7 @@ from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_ADDRESS, FragmentRows
 
+from pylanceref.query import FullTextQuery, MatchQuery, MultiMatchQuery, PhraseQuery
 from pylanceref.scanner import ColumnOrdering, LanceScanner, ScanOptions, ScanStatistics
 from pylanceref.sql.columns import Computed, bind_columns
 from pylanceref.sql.filters import all_columns, bind_filter, condition

@@ -20,7 +20,7 @@ from lanceref.core.integers import unique
 from lanceref.index.full_text.bm25 import Scores, scores, weight
 from lanceref.index.full_text.fst import near
 from lanceref.index.full_text.packed_integers import Numbers
-from lanceref.search.full_text import MatchQuery, PhraseQuery
+from lanceref.search.full_text import Match, Phrase
 from lanceref.search.row_locator import Places
 from lanceref.search.text_column import TextColumn, TextPart, corpus_of, count_of
 
@@ -136,7 +136,7 @@ def join_hits(hits: Sequence[Hits]) -> Hits:
     return Hits(places[order], scores[order])
 
 
-def match(column: TextColumn, query: MatchQuery, best: int | None = None) -> Hits:
+def match(column: TextColumn, query: Match, best: int | None = None) -> Hits:
     """Return the documents with any word of a query, or all. Raises QueryRefused, FormatError.
 
     Words at one place are forms of each other: one of them is enough. At least the `best` so many
@@ -175,7 +175,7 @@ def _forms(terms: Iterable[Term]) -> dict[int, list[str]]:
     return forms
 
 
-def _similar(column: TextColumn, words: Sequence[Term], query: MatchQuery) -> Iterator[Term]:
+def _similar(column: TextColumn, words: Sequence[Term], query: Match) -> Iterator[Term]:
     """Yield the tokens near words, the first ones of all partitions together."""
     # L.index.fts.fuzzy
     left = query.max_expansions
@@ -190,7 +190,7 @@ def _similar(column: TextColumn, words: Sequence[Term], query: MatchQuery) -> It
             yield place, token
 
 
-def phrase(column: TextColumn, query: PhraseQuery) -> Hits:
+def phrase(column: TextColumn, query: Phrase) -> Hits:
     """Return the documents with words in order. Raises QueryRefused, FormatError."""
     # L.index.fts.phrase
     if not all(index.settings.analysis.with_position for index, _ in column.opened):

@@ -20,14 +20,13 @@ from lanceref.index.full_text.bm25 import Scores, counts, norms, weight
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.index.full_text.posting_blocks import SMALL
 from lanceref.search.full_text import (
-    BooleanQuery,
-    BoostQuery,
-    CombinedFieldsQuery,
-    FullTextQuery,
-    MatchQuery,
-    MultiMatchQuery,
-    Occur,
-    PhraseQuery,
+    Boolean,
+    Boost,
+    CombinedFields,
+    Match,
+    MultiMatch,
+    Phrase,
+    TextQuery,
     leaves,
 )
 from lanceref.search.row_locator import Places
@@ -48,13 +47,13 @@ ELEMENT = pa.field(
 class TextSearch:
     """One query over a version of a table. Raises QueryRefused, NotYet."""
 
-    def __init__(self, snapshot: Snapshot, query: FullTextQuery, *, fast: bool = False) -> None:
+    def __init__(self, snapshot: Snapshot, query: TextQuery, *, fast: bool = False) -> None:
         self._snapshot, self.query, self._fast = snapshot, query, fast
         self.columns: dict[tuple[str, DocumentGranularity | None], TextColumn] = {}
         kinds = set()
         for one in leaves(query):
             own = {column.list_elements for column in self._of(one)}
-            if isinstance(one, CombinedFieldsQuery) and True in own:
+            if isinstance(one, CombinedFields) and True in own:
                 raise NotYet(
                     "combined_fields (BM25F) scores whole rows and needs a Row document "
                     "granularity FTS index on every target column"
@@ -64,9 +63,9 @@ class TextSearch:
             raise QueryRefused("FTS queries cannot mix Row and ListElement document granularities")
         self.list_elements = kinds == {True}
 
-    def _of(self, query: FullTextQuery) -> list[TextColumn]:
+    def _of(self, query: TextQuery) -> list[TextColumn]:
         """Return the columns of a leaf."""
-        if isinstance(query, CombinedFieldsQuery):
+        if isinstance(query, CombinedFields):
             columns = [self._column(path, None) for path in query.columns]
             analyzers = [one.analyzer for one in columns if one.opened]
             if not analyzers:
@@ -79,7 +78,7 @@ class TextSearch:
                     one.borrowed = analyzers[0]
                     one.__dict__.pop("analyzer", None)
             return columns
-        assert isinstance(query, MatchQuery | PhraseQuery)
+        assert isinstance(query, Match | Phrase)
         return [self._column(query.column, query.document_granularity)]
 
     def _column(self, path: str, granularity: DocumentGranularity | None) -> TextColumn:
@@ -102,7 +101,7 @@ class TextSearch:
         for column in self.columns.values():
             column.allowed = allowed
             column.__dict__.pop("read", None)
-        if allowed is None and isinstance(self.query, MatchQuery):
+        if allowed is None and isinstance(self.query, Match):
             return match_query(self._of(self.query)[0], self.query, best)
         hits = self._hits(self.query)
         if allowed is None:
@@ -110,39 +109,39 @@ class TextSearch:
         kept = np.isin(hits.places >> ELEMENT_BITS, allowed)
         return Hits(hits.places[kept], hits.scores[kept])
 
-    def _hits(self, query: FullTextQuery) -> Hits:
+    def _hits(self, query: TextQuery) -> Hits:
         # L.index.fts.boost, L.index.fts.multi-match
         match query:
-            case MatchQuery():
+            case Match():
                 return match_query(self._of(query)[0], query)
-            case PhraseQuery():
+            case Phrase():
                 return phrase(self._of(query)[0], query)
-            case MultiMatchQuery():
+            case MultiMatch():
                 return reduce(_better, [self._hits(one) for one in query.matches])
-            case BoostQuery():
+            case Boost():
                 hits, less = self._hits(query.positive), self._hits(query.negative)
                 share = np.float32(query.negative_boost)
                 return Hits(hits.places, hits.scores - share * _scores_at(hits.places, less))
-            case CombinedFieldsQuery():
+            case CombinedFields():
                 return self._combined(query)
-        assert isinstance(query, BooleanQuery)
+        assert isinstance(query, Boolean)
         return self._boolean(query)
 
-    def _boolean(self, query: BooleanQuery) -> Hits:
+    def _boolean(self, query: Boolean) -> Hits:
         # L.index.fts.boolean
-        musts = [self._hits(one) for one in query.of(Occur.MUST)]
-        shoulds = [self._hits(one) for one in query.of(Occur.SHOULD)]
+        musts = [self._hits(one) for one in query.must]
+        shoulds = [self._hits(one) for one in query.should]
         places = reduce(union, [one.places for one in shoulds], NONE.places)
         if musts:
             places = reduce(intersection, [one.places for one in musts])
-        for one in query.of(Occur.MUST_NOT):
+        for one in query.must_not:
             places = difference(places, self._hits(one).places)
         scores = np.zeros(len(places), np.float32)
         for hits in (*musts, *shoulds):
             scores += _scores_at(places, hits)
         return Hits(places, scores)
 
-    def _combined(self, query: CombinedFieldsQuery) -> Hits:
+    def _combined(self, query: CombinedFields) -> Hits:
         """Score documents as if some columns were one."""
         # L.index.fts.combined
         columns = self._of(query)
