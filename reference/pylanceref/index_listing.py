@@ -123,6 +123,8 @@ def describe_indices(table: OpenTable) -> list[IndexDescription]:
 
 def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
+    from pylanceref.index_statistics import statistics_of  # imports every type of index
+
     found, index = dict(_by_name(table)).get(index_name), _known(table, index_name)
     if found is None or index is None:
         raise IndexMissing(f'Index "{index_name}" not found')
@@ -133,7 +135,7 @@ def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     built, kind = [segment.built for segment in index.segments], index.kind
     shown, _ = kind.describe(index.segments[0])
     segments = [
-        index.open(segment).statistics() if segment.built and not index.is_early(segment) else {}
+        statistics_of(index.open(segment)) if segment.built and not index.is_early(segment) else {}
         for segment in index.segments
     ]
     return {

@@ -222,10 +222,6 @@ class IndexType:
         """Return the rows for which a predicate may be true, None when nothing is known of them."""
         return None
 
-    def statistics(self) -> dict[str, object]:
-        """Return what statistics show of the segment, by name."""
-        return {}
-
     def tells_of(self, fragments: Keys) -> Mask:
         """Return for each fragment (n,), by its id, whether the segment says something of it."""
         return np.ones(len(fragments), np.bool_)

@@ -17,6 +17,7 @@ from lanceref.index.scalar.ngram import literals_of, tokens_of
 from lanceref.index.scalar.zonemap import cut_zones
 from lanceref.index.training import Training
 from lanceref.operations.index_build import indexed_field
+from pylanceref.index_statistics import statistics_of
 from pylanceref.indices import IndexConfig
 
 from .tables import asked, ids, write
@@ -54,7 +55,7 @@ def test_a_worked_bitmap(tmp_path):
     (segment,) = dataset._snapshot.indices.segments
     index = Bitmap(segment)
     assert index.keys.to_pylist() == [None, "a", "b"]
-    assert index.statistics() == {"num_bitmaps": 3}
+    assert statistics_of(index) == {"num_bitmaps": 3}
     metadata = segment.file("bitmap_page_lookup.lance").metadata
     assert metadata == {"lance:index_stats": '{"num_bitmaps":3}'}
     held = index.entries()
@@ -70,7 +71,7 @@ def test_worked_labels(tmp_path):
     (segment,) = dataset._snapshot.indices.segments
     assert segment.file("bitmap_page_lookup.lance").read("keys").to_pylist() == [None, "a", "b"]
     assert LabelList(segment).nulls.keys.tolist() == [1]
-    assert LabelList(segment).statistics() == {"num_bitmaps": 3}
+    assert statistics_of(LabelList(segment)) == {"num_bitmaps": 3}
     assert ids(dataset, "array_has(l, 'b')") == [0, 4]
     assert ids(dataset, "not array_has(l, 'b')") == ids(
         dataset, "not array_has(l, 'b')", use_scalar_index=False

@@ -162,15 +162,6 @@ class Fm(IndexType):
         keys = [rows_with(one, text) for one in self.partitions]
         return row_set(np.concatenate([NO_KEYS, *keys]))
 
-    def statistics(self) -> dict[str, object]:
-        """Return the number of partitions, of their bytes and texts."""
-        return {
-            "type": "Fm",
-            "num_partitions": len(self.partitions),
-            "total_bwt_len": sum(one.num_bytes for one in self.partitions),
-            "total_docs": sum(len(one.row_ids) for one in self.partitions),
-        }
-
     @classmethod
     def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
         """Write the texts of rows, partition after partition."""

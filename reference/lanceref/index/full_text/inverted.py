@@ -173,14 +173,6 @@ class Inverted(IndexType):
         for one in self.partitions:
             one.warm(positions=positions)
 
-    def statistics(self) -> dict[str, object]:
-        """Return the parameters, and the numbers of tokens and documents."""
-        return {
-            "params": self.settings.analysis.as_dict(),
-            "num_tokens": sum(one.num_tokens for one in self.partitions),
-            "num_docs": self.corpus.num_documents,
-        }
-
     @classmethod
     def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
         """Build the index over the rows of a training. Raises TypeError, ValueError."""

@@ -172,18 +172,6 @@ class MinHashLsh(EntryType[MinHashParameters]):
         """Return keys (documents,) and signatures (documents, num_hashes) of every document."""
         return self.signatures(np.arange(self.num_docs))
 
-    def statistics(self) -> dict[str, object]:
-        """Return the number of documents, of pages, and the parameters."""
-        return {
-            "type": "MinHashLsh",
-            "num_docs": self.num_docs,
-            "num_pages": self.num_pages,
-            "num_hashes": self.parameters.num_hashes,
-            "num_bands": self.parameters.num_bands,
-            "shingle_size": self.parameters.shingle_size,
-            "signature_version": 0,
-        }
-
     @property
     def stated(self) -> MinHashParameters:
         """The parameters of the segment."""

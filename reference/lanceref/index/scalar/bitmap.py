@@ -97,10 +97,6 @@ class Bitmap(EntryType[None]):
         cursors = self.file.take_cursors("bitmaps", wanted, "L.index.bitmap.columns")
         return [parse_row_set(cursor) for cursor in cursors]
 
-    def statistics(self) -> dict[str, object]:
-        """Return how many keys the index has, by name."""
-        return {"num_bitmaps": len(self.keys)}
-
     def entries(self) -> Entries:
         """Return an entry for every row of every set."""
         sets = self.segment.keys_of(self.sets())

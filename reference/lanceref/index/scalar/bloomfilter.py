@@ -76,20 +76,10 @@ class BloomFilter(ZoneType[Zoning]):
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
         """Return for each zone whether it may hold one of some values."""
         assert isinstance(predicate, Among)
-        mask = np.zeros(len(self._spans.fragments), np.bool_)
+        mask = np.zeros(len(self.spans.fragments), np.bool_)
         for value in _hashes(predicate.values) if len(mask) else ():
             mask |= bloom.may_hold(self._filters, value)
         return mask
-
-    def statistics(self) -> dict[str, object]:
-        """Return the number of zones, the rows of each and the share of false positives."""
-        own = self.stated
-        return {
-            "type": "BloomFilter",
-            "num_blocks": len(self._spans.fragments),
-            "number_of_items": own.items,
-            "probability": float(own.probability),
-        }
 
     @property
     def _schema(self) -> pa.Schema:

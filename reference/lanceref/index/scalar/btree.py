@@ -32,7 +32,6 @@ from lanceref.index.predicate import (
     Within,
     holds,
     may_hold,
-    scalar_text,
 )
 from lanceref.index.row_set import NO_KEYS, Keys, RowSet, row_set
 from lanceref.index.segment import Segment, SegmentWriter
@@ -71,10 +70,10 @@ class BTree(EntryType[int]):
         lookup = segment.file(LOOKUP)
         lookup.hold()
         self._type = lookup.column_type("min")
-        self._least = lookup.read_ordered("min")
-        self._greatest = lookup.read("max", self._type)
+        self.least = lookup.read_ordered("min")
+        self.greatest = lookup.read("max", self._type)
         self._null_counts = lookup.numbers("null_count", np.uint32)
-        self._pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
+        self.pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
         self._page_rows = page_rows(lookup)
         self._held: tuple[pa.Array, Keys] | None = None
 
@@ -84,7 +83,7 @@ class BTree(EntryType[int]):
         parts = [NO_KEYS]
         with self.segment.file(LOOKUP).comparing(self._type):
             possible = self._possible(predicate)
-        for values, keys in self._read(self._pages[possible]):
+        for values, keys in self._read(self.pages[possible]):
             with self.segment.file(DATA).comparing(self._type):
                 parts.append(keys[holds(predicate, values)])
         return row_set(np.concatenate(parts))
@@ -93,8 +92,8 @@ class BTree(EntryType[int]):
         """Return for each page whether the predicate may be true for a row of it."""
         if isinstance(predicate, IsNull):
             return np.asarray(self._null_counts > 0)
-        possible = may_hold(predicate, self._least, self._greatest)
-        return mask_of(pc.is_valid(self._greatest)) & possible
+        possible = may_hold(predicate, self.least, self.greatest)
+        return mask_of(pc.is_valid(self.greatest)) & possible
 
     def _read(self, pages: NDArray[np.int64]) -> Iterator[tuple[pa.Array, Keys]]:
         """Yield values and keys of pages, neighbours together."""
@@ -122,12 +121,6 @@ class BTree(EntryType[int]):
         """Keep all pages in memory. Raises FormatError."""
         data = self.segment.file(DATA)
         self._held = data.read("values", self._type), data.numbers(keys_column(data), np.uint64)
-
-    def statistics(self) -> dict[str, object]:
-        """Return the bounds of the index as text, and the number of its pages."""
-        ends = [*self._least[:1], *self._greatest[-1:]]
-        least, greatest = map(scalar_text, ends) if ends else ("", "")
-        return {"min": least, "max": greatest, "num_pages": len(self._pages)}
 
     @classmethod
     def requested(cls, given: Parameters) -> int:

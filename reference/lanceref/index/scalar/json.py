@@ -152,22 +152,18 @@ class JsonIndex(IndexType):
 
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
-        self._values = self.target.open(segment)
+        self.values = self.target.open(segment)
         self._type = value_type(segment, self.target)
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return what the index of the values finds, None when it is asked for another type."""
         if not isinstance(predicate, IsNull) and _asked_type(predicate) != self._type:
             return None  # L.index.json.asked-type
-        return self._values.search(predicate)
-
-    def statistics(self) -> dict[str, object]:
-        """Return what statistics show of the index of the values."""
-        return self._values.statistics()
+        return self.values.search(predicate)
 
     def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether the index of the values knows it."""
-        return self._values.tells_of(fragments)
+        return self.values.tells_of(fragments)
 
     @classmethod
     def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:

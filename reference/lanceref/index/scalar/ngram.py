@@ -69,7 +69,8 @@ class Ngram(EntryType[None]):
     inherits = "unmoved"
 
     @cached_property
-    def _tokens(self) -> Tokens:
+    def tokens(self) -> Tokens:
+        """All tokens, ascending. Raises CorruptPage."""
         return read_tokens(self.segment)
 
     def search(self, predicate: Predicate) -> Found | None:
@@ -77,7 +78,7 @@ class Ngram(EntryType[None]):
         wanted = set[int]().union(*map(tokens_of, _texts(predicate)))
         if not wanted:
             return None
-        places = np.flatnonzero(np.isin(self._tokens, list(wanted)))
+        places = np.flatnonzero(np.isin(self.tokens, list(wanted)))
         if len(places) < len(wanted):
             return RowSet()
         self.segment.uses.load(len(places))
@@ -90,14 +91,10 @@ class Ngram(EntryType[None]):
         cursors = file.take_cursors("posting_list", places, "L.index.files.column")
         return [parse_treemap(cursor) for cursor in cursors]
 
-    def statistics(self) -> dict[str, object]:
-        """Return how many different tokens the index has, by name."""
-        return {"num_ngrams": len(self._tokens)}
-
     def entries(self) -> Entries:
         """Return an entry for every row of every token. Raises FormatError."""
-        postings = self.postings(np.arange(len(self._tokens)))
-        repeated = np.repeat(self._tokens, [len(one) for one in postings])
+        postings = self.postings(np.arange(len(self.tokens)))
+        repeated = np.repeat(self.tokens, [len(one) for one in postings])
         return Entries(repeated, np.concatenate([NO_KEYS, *postings]))
 
     @classmethod

@@ -204,7 +204,7 @@ class RTree(EntryType[int]):
         super().__init__(segment)
         self._file = segment.file(DATA)
         self._page_rows = self._file.number("page_size")
-        self._levels = checked_levels(self._file)
+        self.levels = checked_levels(self._file)
 
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows whose box meets that of a geometry, or that are null."""
@@ -212,32 +212,20 @@ class RTree(EntryType[int]):
             return read_nulls(self.segment)
         assert isinstance(predicate, Intersects)
         (wanted,) = boxes_of(geometries(pa.array([predicate.geometry], pa.binary()), ""))
-        if not self._levels:
+        if not self.levels:
             return RowSet()
         pages, around = np.zeros(1, np.int64), whole_box(self._file)[None]
-        for number in range(len(self._levels) - 1, -1, -1):
-            level = self._levels[number]
+        for number in range(len(self.levels) - 1, -1, -1):
+            level = self.levels[number]
             rows = (pages[:, None] * self._page_rows + np.arange(self._page_rows)).ravel()
             rows = rows[rows < level.rows]  # counted within the level
             boxes, ids = read_boxes(self._file, rows + level.start)
             check_boxes(self._file, boxes, rows // self._page_rows, around)
             meets = _intersects(boxes, wanted)
             if number:
-                check_pages(self._file, self._levels[number - 1], rows, ids)
+                check_pages(self._file, self.levels[number - 1], rows, ids)
                 pages, around = rows[meets], boxes[meets]
         return row_set(ids[meets])
-
-    def statistics(self) -> dict[str, object]:
-        """Return how many boxes and pages there are, and the box of all of them."""
-        levels = [range(one.start, one.start + one.rows, self._page_rows) for one in self._levels]
-        offsets = [start for level in levels for start in level]
-        return {
-            "page_size": self._page_rows,
-            "num_pages": len(offsets),
-            "num_items": self._file.number("num_items"),
-            "bbox": json.loads(self._file.text("bbox")),
-            "page_offsets": offsets,
-        }
 
     @classmethod
     def requested(cls, given: Parameters) -> int:
@@ -251,7 +239,7 @@ class RTree(EntryType[int]):
 
     def entries(self) -> Entries:
         """Return the boxes (n, 4), and the rows that are null. Raises FormatError."""
-        leaves = np.arange(self._levels[0].rows if self._levels else 0, dtype=np.int64)
+        leaves = np.arange(self.levels[0].rows if self.levels else 0, dtype=np.int64)
         return Entries(*read_boxes(self._file, leaves), read_nulls(self.segment).keys)
 
     @classmethod

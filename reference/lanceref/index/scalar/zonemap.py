@@ -135,8 +135,8 @@ class ZoneType(EntryType[P]):
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
         self._file = segment.file(self.path)
-        self._spans = read_spans(self._file)
-        self._told = unique(self._spans.fragments.astype(np.uint64))
+        self.spans = read_spans(self._file)
+        self._told = unique(self.spans.fragments.astype(np.uint64))
 
     def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether the index has zones of it."""
@@ -146,7 +146,7 @@ class ZoneType(EntryType[P]):
         """Return the zones where a predicate may be true; the rows that are null, None: unknown."""
         if isinstance(predicate, IsNull):
             return read_nulls(self._file)
-        possible, spans = self._possible(predicate), self._spans
+        possible, spans = self._possible(predicate), self.spans
         return Spans(spans.fragments[possible], spans.starts[possible], spans.lengths[possible])
 
     @abstractmethod
@@ -232,11 +232,7 @@ class ZoneMap(ZoneType[int]):
         nan_asked = isinstance(predicate, Among) and any(map(_is_nan, predicate.values))
         if isinstance(predicate, Within) or nan_asked:
             mask = mask | self._nans
-        return np.asarray((self._nulls < self._spans.lengths) & mask, np.bool_)
-
-    def statistics(self) -> dict[str, object]:
-        """Return the number of zones, and of the rows of each."""
-        return {"num_zones": len(self._least), "rows_per_zone": self.stated}
+        return np.asarray((self._nulls < self.spans.lengths) & mask, np.bool_)
 
     @property
     def _schema(self) -> pa.Schema:

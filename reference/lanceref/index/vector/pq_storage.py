@@ -109,11 +109,6 @@ class Product(Quantizer):
             "transposed": self.transposed,
         }
 
-    def statistics(self) -> Mapping[str, object]:
-        own = dict(self.metadata())
-        del own["codebook_position"], own["codebook_tensor"]
-        return {"metric_type": self.model.of_vectors, **own}
-
     def buffers(self) -> list[bytes]:
         table = np.reshape(self.quantizer.codebook, (-1, self.model.dimension))
         return [tensor_of(table).SerializeToString()]

@@ -50,9 +50,6 @@ METRICS_BY_NUMBER: dict[int, Metric] = {METRIC_NUMBERS[one]: one for one in ("l2
 ROW_ID_BYTES = 8
 SPEC_VERSION = 1
 
-SHOWN = {"nbits", "num_sub_vectors", "dimension", "index_type", "metric_type"}
-"""Statistics of the storage."""
-
 
 @dataclass(frozen=True, slots=True)
 class SingleFile:
@@ -172,13 +169,6 @@ class SingleFileIndex(VectorIndex):
 
     def rows(self, number: int) -> Columns:
         return self.file.partition(number)[1]
-
-    def statistics(self) -> dict[str, object]:
-        statistics = super().statistics()
-        storage = statistics["sub_index"]
-        assert isinstance(storage, dict)
-        shown = {name: value for name, value in storage.items() if name in SHOWN}
-        return {**statistics, "sub_index": shown, "index_file_version": "Legacy"}
 
 
 def open_index(segment: Segment) -> VectorIndex:

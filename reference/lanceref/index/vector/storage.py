@@ -136,10 +136,6 @@ class Quantizer(ABC):
     def open_rows(self, rows: Columns, partition: int) -> PartitionRows:
         """Return the rows of one whole partition, from their columns."""
 
-    def statistics(self) -> Mapping[str, object]:
-        """Return the description of the quantizer in the statistics of the index."""
-        return self.metadata()
-
     def buffers(self) -> list[bytes]:
         """Return the global buffers of the file from 2 on."""
         return []

@@ -329,26 +329,3 @@ class VectorIndex(IndexType):
         """The text of the first graph, None when there is none. Raises FormatError."""
         texts = self.head.texts if self.head.type.graphs else []
         return parse_graph_text(next(filter(None, texts), ""), self.head.place)
-
-    def statistics(self) -> dict[str, object]:
-        """Return the type, the metric, and the sizes and centroids of partitions."""
-        head, sizes = self.head, self.auxiliary.partitions.lengths.tolist()
-        graph = self.graph_text
-        sub_index: dict[str, object] = {
-            **({} if graph is None else graph.shown()),
-            "index_type": "HNSW" if head.type.graphs else head.type.storage.name,
-            "metric_type": head.model.metric,
-            **self.auxiliary.quantizer.statistics(),
-        }
-        return {
-            "index_type": head.type.name,
-            "uuid": self.segment.uuid,
-            "uri": f"{self.segment.store.root}/{self.segment.folder}/{HEAD}",
-            "metric_type": head.model.metric,
-            "num_partitions": len(sizes),
-            "sub_index": sub_index,
-            "partitions": [{"size": size} for size in sizes],
-            "centroids": head.model.centroids.tolist(),
-            "loss": head.message.loss if head.message.HasField("loss") else None,
-            "index_file_version": "V3",
-        }

@@ -12,6 +12,7 @@ import pylanceref
 import pylanceref.query
 import pytest
 from lanceref.index.full_text.inverted import Inverted
+from pylanceref.index_statistics import statistics_of
 
 from ..tables import write
 from . import texts
@@ -131,7 +132,7 @@ def test_an_index_without_documents(tmp_path):
     (index,) = [Inverted(one) for one in dataset._snapshot.indices.segments]
     assert () == index.partitions
     assert {"num_tokens": 0, "num_docs": 0} == {
-        name: value for name, value in index.statistics().items() if name != "params"
+        name: value for name, value in statistics_of(index).items() if name != "params"
     }
     assert [] == texts.answer(dataset, "fox")
     dataset.insert(pa.table({"s": ["fox"], "i": [9]}))
