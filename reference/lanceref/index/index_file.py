@@ -110,15 +110,34 @@ class IndexFile:
         return self._column(name, None).type
 
     def read(
-        self, name: str, type_: pa.DataType | None = None, start: int = 0, end: int | None = None
+        self,
+        name: str,
+        type_: pa.DataType | None = None,
+        start: int = 0,
+        end: int | None = None,
+        whole: str | None = None,
     ) -> pa.Array:
-        """Return rows of a column. Raises FormatError when it is missing or of another type."""
+        """Return rows of a column. Raises FormatError when it is missing or of another type.
+
+        By a clause `whole` no value is null, and none in a list.
+        """
         column = self._column(name, type_)
         stop = self.num_rows if end is None else end
         if stop - start < self.num_rows and not pa.types.is_primitive(column.type):
-            return column.take(np.arange(start, stop))  # of long values a scan reads all lengths
+            # of long values a scan reads all lengths
+            return self._checked(column.take(np.arange(start, stop)), name, whole)
         parts = list(column.scan(start, stop))
-        return pa.concat_arrays(parts) if parts else pa.array([], column.type)
+        values = pa.concat_arrays(parts) if parts else pa.array([], column.type)
+        return self._checked(values, name, whole)
+
+    def _checked(self, values: pa.Array, name: str, whole: str | None) -> pa.Array:
+        """Return values of a column. Raises CorruptPage of a clause for a null among them."""
+        if whole is not None:
+            is_list = pa.types.is_list(values.type) or pa.types.is_fixed_size_list(values.type)
+            nulls = values.null_count or (values.flatten().null_count if is_list else 0)
+            if nulls:
+                raise self.corrupt(whole, f"{nulls} nulls in {name!r}", "a value in every row")
+        return values
 
     def read_ordered(self, name: str, start: int = 0, end: int | None = None) -> pa.Array:
         """Return rows of a column of keys. Raises FormatError for a type that has no order."""
@@ -139,19 +158,18 @@ class IndexFile:
         self, name: str, dtype: type[N], start: int = 0, end: int | None = None
     ) -> NDArray[N]:
         """Return rows of a column of numbers: (rows,). Raises FormatError where one is null."""
-        return self.whole(name, dtype, self.read(name, pa.from_numpy_dtype(dtype), start, end))
-
-    def whole(self, name: str, dtype: type[N], values: pa.Array) -> NDArray[N]:
-        """Return values of a column, of which none is null: (rows,). Raises FormatError."""
-        if values.null_count:
-            raise self._unfit(f"{values.null_count} nulls in {name!r}", "a number in every row")
-        return np.asarray(values, dtype)
+        type_ = pa.from_numpy_dtype(dtype)
+        return np.asarray(self.read(name, type_, start, end, "L.index.files.column"), dtype)
 
     def take(
-        self, name: str, rows: NDArray[np.int64], type_: pa.DataType | None = None
+        self,
+        name: str,
+        rows: NDArray[np.int64],
+        type_: pa.DataType | None = None,
+        whole: str | None = None,
     ) -> pa.Array:
-        """Return rows of a column, at ascending places. `rows` (n,)."""
-        return self._column(name, type_).take(rows)
+        """Return rows of a column, at ascending places, as `read`. `rows` (n,)."""
+        return self._checked(self._column(name, type_).take(rows), name, whole)
 
     def _column(self, name: str, type_: pa.DataType | None) -> ColumnReader:
         field = self._fields.get(name)
@@ -164,9 +182,7 @@ class IndexFile:
 
     def take_cursors(self, name: str, rows: NDArray[np.int64], clause: str) -> list[Cursor]:
         """Return the binary values of ascending rows (n,). Raises FormatError for a null."""
-        values = self.take(name, rows, pa.binary())
-        if values.null_count:
-            raise self.corrupt(clause, f"{values.null_count} nulls in {name!r}", "bytes")
+        values = self.take(name, rows, pa.binary(), clause)
         return [Cursor(memoryview(value.as_buffer()), 0, self.ctx) for value in values]
 
     def buffer(self, number: int) -> Cursor:

@@ -128,10 +128,10 @@ class Partition:
 
     def _words(self, start: int, end: int, clause: str) -> Words:
         """Return the words of rows, one after the other. Raises CorruptPage."""
-        data = self.file.read("words", pa.large_binary(), start, end)
-        sizes = np.asarray(pc.fill_null(pc.binary_length(data), 1), np.int64)
+        data = self.file.read("words", pa.large_binary(), start, end, "L.index.fm.node")
+        sizes = np.asarray(pc.binary_length(data), np.int64)
         if np.any(sizes % 8):
-            found = f"{sizes[sizes % 8 > 0][0]} bytes of words, or none"
+            found = f"{sizes[sizes % 8 > 0][0]} bytes of words"
             raise self.file.corrupt("L.index.fm.node", found, "words of 8 bytes")
         wanted = self._blocks.sizes[start:end]
         if not np.array_equal(sizes // 8, wanted):

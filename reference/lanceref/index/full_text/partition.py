@@ -48,6 +48,7 @@ OFFSETS = pa.list_(pa.uint32())
 TOKENS = "L.index.fts.tokens"
 POSTINGS = "L.index.fts.postings"
 POSITION_OFFSETS = "L.index.fts.positions.offsets"
+EARLY_DOCUMENTS = "L.index.fts.early.documents"
 
 
 class Partition:
@@ -69,10 +70,8 @@ class Partition:
         """The dictionary, or the numbers of tokens where it is a list. Raises CorruptPage."""
         file = self._file("tokens")
         if "_token" in file.names:
-            names = file.read("_token", pa.utf8()).to_pylist()
-            numbers = file.read("_token_id", pa.uint32()).to_pylist()
-            if None in names or None in numbers:
-                raise CorruptPage(TOKENS, file.place, "a null", "tokens and their numbers")
+            names = file.read("_token", pa.utf8(), whole=TOKENS).to_pylist()
+            numbers = file.read("_token_id", pa.uint32(), whole=TOKENS).to_pylist()
             return dict(zip(names, numbers, strict=True))
         if file.num_rows != 1:
             raise CorruptPage(TOKENS, file.place, f"{file.num_rows} dictionaries", "one")
@@ -145,10 +144,7 @@ class Partition:
         return self._numbers("_doc_index_0", pa.uint32())
 
     def _numbers(self, name: str, type_: pa.DataType) -> NDArray[np.unsignedinteger]:
-        file = self._file("docs")
-        column = file.read(name, type_)
-        if column.null_count:
-            raise CorruptPage("L.index.fts.docs", file.place, f"null in {name}", "a number")
+        column = self._file("docs").read(name, type_, whole="L.index.fts.docs")
         return column.to_numpy()  # type: ignore[no-any-return]
 
     def document_count(self, number: int) -> int:
@@ -156,11 +152,8 @@ class Partition:
         return self._length(np.array([number]))[0]
 
     def _length(self, numbers: Counts) -> list[int]:
-        file = self._file("invert")
-        lengths = file.take("_length", numbers, pa.uint32()).to_pylist()
-        if None in lengths:
-            raise CorruptPage(POSTINGS, file.place, "null in _length", "a number")
-        return lengths  # type: ignore[no-any-return]
+        lengths = self._file("invert").take("_length", numbers, pa.uint32(), POSTINGS)
+        return lengths.to_pylist()  # type: ignore[no-any-return]
 
     def postings(self, number: int) -> Postings:
         """Return the documents that hold a token, which are kept. Raises FormatError."""
@@ -320,10 +313,8 @@ class EarlyPartition(Partition):
         """Return the documents of a token, ascending, and the row of each. Raises FormatError."""
         file = self._file("invert")
         rows = np.arange(self._offsets[number], self._offsets[number + 1])
-        keys = file.take("_rowid", rows, pa.uint64())
-        counts = file.take("_frequency", rows, pa.float32())
-        if keys.null_count or counts.null_count:
-            raise self._unknown("a null")
+        keys = file.take("_rowid", rows, pa.uint64(), EARLY_DOCUMENTS)
+        counts = file.take("_frequency", rows, pa.float32(), EARLY_DOCUMENTS)
         documents = np.searchsorted(self.keys, keys.to_numpy())
         known = documents < len(self.keys)
         if not known.all() or (self.keys[documents] != keys.to_numpy()).any():
@@ -340,7 +331,7 @@ class EarlyPartition(Partition):
     def _unknown(self, found: str) -> FormatError:
         place = self._file("invert").place
         wanted = "documents of docs.lance, each once, and how often they hold the token"
-        return CorruptPage("L.index.fts.early.documents", place, found, wanted)
+        return CorruptPage(EARLY_DOCUMENTS, place, found, wanted)
 
     def positions(self, number: int) -> list[Numbers] | None:
         file = self._file("invert")

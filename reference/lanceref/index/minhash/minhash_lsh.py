@@ -45,6 +45,7 @@ SIGNATURES = "signatures.lance"
 BANDS = "bands.lance"
 PREFIX = "minhash_lsh_"
 VERSION = 0
+RISING = "L.index.minhash.bands"
 
 
 PAGE_ROWS = 4096
@@ -119,7 +120,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
                 self._check_last(page - 1, before[0].as_py())
             rows = start + np.flatnonzero(is_in(held, keys))
             if len(rows):
-                parts.append(self._documents(self._bands.take("doc_id", rows, pa.uint32())))
+                parts.append(self._documents(self._bands.take("doc_id", rows, pa.uint32(), RISING)))
         return unique(np.concatenate(parts))
 
     def check_pages(self, keys: Hashes) -> None:
@@ -137,35 +138,32 @@ class MinHashLsh(EntryType[MinHashParameters]):
     def bands(self, start: int, end: int) -> tuple[Hashes, NDArray[np.int64]]:
         """Return the keys and documents of bands. Both are (bands,). Raises CorruptPage."""
         keys = self._keys(start, end)
-        return keys, self._documents(self._bands.read("doc_id", pa.uint32(), start, end))
+        return keys, self._documents(self._bands.read("doc_id", pa.uint32(), start, end, RISING))
 
     def _keys(self, start: int, end: int) -> Hashes:
         """Return the keys of bands: (bands,). Raises CorruptPage."""
-        held = self._bands.read("band_key", pa.uint64(), start, end)
-        keys = np.asarray(held.fill_null(0), np.uint64)
-        if held.null_count or np.any(keys[1:] < keys[:-1]):
+        held = self._bands.read("band_key", pa.uint64(), start, end, RISING)
+        keys = np.asarray(held, np.uint64)
+        if np.any(keys[1:] < keys[:-1]):
             found = f"bands {start} to {end}, the last {keys[-1:]}"
-            raise self._bands.corrupt("L.index.minhash.bands", found, "rising bands")
+            raise self._bands.corrupt(RISING, found, "rising bands")
         return keys
 
     def _documents(self, numbers: pa.Array) -> NDArray[np.int64]:
         """Return the documents of bands: (bands,). Raises CorruptPage."""
-        documents = np.asarray(numbers.fill_null(0), np.int64)
-        if numbers.null_count or np.any(documents >= self.num_docs):
+        documents = np.asarray(numbers, np.int64)
+        if np.any(documents >= self.num_docs):
             found, wanted = f"a band of document {documents.max()}", f"one below {self.num_docs}"
-            raise self._bands.corrupt("L.index.minhash.bands", found, wanted)
+            raise self._bands.corrupt(RISING, found, wanted)
         return documents
 
     def signatures(self, documents: NDArray[np.int64]) -> tuple[Keys, Signatures]:
         """Return keys (n,) and signatures (n, num_hashes) of documents (n,). Raises CorruptPage."""
         type_ = pa.list_(pa.uint16(), self.parameters.num_hashes)
-        ids = self._signatures.take("_rowid", documents, pa.uint64())
-        held = self._signatures.take("signature", documents, type_)
-        values = held.flatten()
-        if ids.null_count or held.null_count or values.null_count:
-            found = "a document without row or signature"
-            raise self._signatures.corrupt("L.index.minhash.docs", found, "both")
-        signed = np.asarray(values, np.uint16).reshape(-1, self.parameters.num_hashes)
+        clause = "L.index.minhash.docs"
+        ids = self._signatures.take("_rowid", documents, pa.uint64(), clause)
+        held = self._signatures.take("signature", documents, type_, clause)
+        signed = np.asarray(held.flatten(), np.uint16).reshape(-1, self.parameters.num_hashes)
         return np.asarray(ids, np.uint64), signed
 
     def all(self) -> tuple[Keys, Signatures]:

@@ -154,8 +154,7 @@ def literals_of(pattern: str) -> list[str]:
 def read_tokens(segment: Segment) -> Tokens:
     """Return all tokens of a segment. Raises CorruptPage."""
     file = segment.file(FILE)
-    column = file.read("tokens", pa.uint32())
-    tokens = np.asarray(column.fill_null(TOKEN_LIMIT), np.uint32)
+    tokens = np.asarray(file.read("tokens", pa.uint32(), whole="L.index.ngram.order"), np.uint32)
     if np.any(tokens[1:] <= tokens[:-1]) or np.any(tokens >= TOKEN_LIMIT):
         wanted = f"rising tokens below {TOKEN_LIMIT}"
         raise file.corrupt("L.index.ngram.order", tokens[:8].tolist(), wanted)

@@ -166,9 +166,12 @@ def whole_box(file: IndexFile) -> NDArray[np.float64]:
 
 def read_boxes(file: IndexFile, rows: NDArray[np.int64]) -> tuple[Boxes, Keys]:
     """Return boxes (n, 4) and ids (n,) of ascending rows (n,) of the file. Raises FormatError."""
-    boxes, ids = file.take("bbox", rows, BOX), file.take("id", rows, pa.uint64())
+    boxes, ids = (
+        file.take("bbox", rows, BOX),
+        file.take("id", rows, pa.uint64(), "L.index.files.column"),
+    )
     corners = [np.asarray(boxes.field(number), np.float64) for number in range(len(CORNERS))]
-    return np.stack(corners, axis=1), file.whole("id", np.uint64, ids)
+    return np.stack(corners, axis=1), np.asarray(ids, np.uint64)
 
 
 def read_nulls(segment: Segment) -> RowSet:

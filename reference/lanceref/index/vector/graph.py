@@ -25,7 +25,7 @@ from operator import gt
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.errors import CorruptPage, FormatError, OutOfRange, Place
+from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import compact, expect, parse_json
 from lanceref.kernels.hnsw_graph import (
@@ -166,12 +166,8 @@ def _read_levels(
 ) -> list[Level]:
     """Return the levels of a graph that have nodes; edges stay among `num_nodes` nodes."""
     fields = (NODES, NEIGHBOURS, DISTANCES)[: 3 if distances else 2]
-    columns = [file.read(one.name, one.type, start, start + offsets[-1]) for one in fields]
-    for column in columns:
-        inner = column.flatten() if pa.types.is_list(column.type) else column
-        if column.null_count or inner.null_count:
-            clause, found = "L.index.vector.graph.null", f"null among {column.type}"
-            raise CorruptPage(clause, file.place, found, "a value in every row")
+    end, clause = start + offsets[-1], "L.index.vector.graph.null"
+    columns = [file.read(one.name, one.type, start, end, clause) for one in fields]
     nodes, lists = columns[0].to_numpy().astype(np.int64), columns[1]
     ends = lists.offsets.to_numpy().astype(np.int64)
     ends -= ends[0]

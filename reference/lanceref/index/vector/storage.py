@@ -25,7 +25,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.context import specified
-from lanceref.core.errors import CorruptPage, FormatError, Place
+from lanceref.core.errors import FormatError, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, distances_from
 from lanceref.proto import index_pb2
@@ -198,12 +198,9 @@ def read_column(file: IndexFile, field: pa.Field, start: int, end: int) -> NDArr
 
     Raises FormatError when it is missing, of another type or null.
     """
-    column = file.read(field.name, field.type, start, end)
+    column = file.read(field.name, field.type, start, end, "L.index.vector.columns.null")
     width = field.type.list_size if pa.types.is_fixed_size_list(field.type) else None
     numbers = column if width is None else column.flatten()
-    if column.null_count or numbers.null_count:
-        clause, found = "L.index.vector.columns.null", f"null in {field.name!r}"
-        raise CorruptPage(clause, file.place, found, "a value in every row")
     values: NDArray[np.generic] = numbers.to_numpy(zero_copy_only=False)
     return values if width is None else values.reshape(len(column), width)
 
