@@ -123,7 +123,7 @@ def describe_indices(table: OpenTable) -> list[IndexDescription]:
 
 def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
-    from pylanceref.index_statistics import statistics_of  # imports every type of index
+    from pylanceref.index_statistics import describe, statistics_of  # imports every type of index
 
     found, index = dict(_by_name(table)).get(index_name), _known(table, index_name)
     if found is None or index is None:
@@ -133,7 +133,7 @@ def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
     covered_fragments = BitMap().union(*bitmaps)
     built, kind = [segment.built for segment in index.segments], index.kind
-    shown, _ = kind.describe(index.segments[0])
+    shown, _ = describe(kind, index.segments[0])
     segments = [
         statistics_of(index.open(segment)) if segment.built and not index.is_early(segment) else {}
         for segment in index.segments
@@ -245,4 +245,6 @@ def _described(segment: Segment) -> tuple[str, dict[str, object]]:
         return SHOWN.get(segment.entry.name, shown), {}
     if kind.json_path is not None:
         return "Json", {"path": kind.json_path, "target_details": {}}
-    return kind.describe(segment)
+    from pylanceref.index_statistics import describe  # imports every type of index
+
+    return describe(kind, segment)

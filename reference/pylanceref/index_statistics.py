@@ -1,13 +1,15 @@
-"""Index statistics: what `index_statistics` shows of the segments of each type of index (face)."""
+"""Index statistics: what lists and statistics show of the segments of each type of index (face)."""
 
 from __future__ import annotations
 
 import json
 from functools import singledispatch
 
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.index.fm.fm import Fm
 from lanceref.index.full_text.inverted import Inverted
-from lanceref.index.index_type import IndexType
+from lanceref.index.full_text.parameters import Details, parse_details, shown_analysis
+from lanceref.index.index_type import IndexType, Kind
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from lanceref.index.predicate import scalar_text
 from lanceref.index.scalar import rtree
@@ -17,50 +19,57 @@ from lanceref.index.scalar.btree import BTree
 from lanceref.index.scalar.json import JsonIndex
 from lanceref.index.scalar.ngram import Ngram
 from lanceref.index.scalar.zonemap import ZoneMap
+from lanceref.index.segment import Segment
+from lanceref.index.vector.parameters import details_of, storage_fields, type_name
 from lanceref.index.vector.pq_storage import Product
-from lanceref.index.vector.single_file import SingleFileIndex
+from lanceref.index.vector.single_file import SingleFileIndex, open_index
 from lanceref.index.vector.storage import Quantizer
 from lanceref.index.vector.vector_index import HEAD, VectorIndex
+from lanceref.index.vector.vector_kind import Vector
+from lanceref.proto import index_pb2
+
+Shown = dict[str, object]
+"""What is shown, by name."""
 
 EARLY = ("nbits", "num_sub_vectors", "dimension", "index_type", "metric_type")
 """What is shown of the storage of a single file."""
 
 
 @singledispatch
-def statistics_of(index: IndexType) -> dict[str, object]:
+def statistics_of(index: IndexType) -> Shown:
     """Return what statistics show of an opened segment, by name. Raises FormatError."""
     return {}
 
 
 @statistics_of.register
-def _(index: Bitmap) -> dict[str, object]:
+def _(index: Bitmap) -> Shown:
     return {"num_bitmaps": len(index.keys)}
 
 
 @statistics_of.register
-def _(index: BTree) -> dict[str, object]:
+def _(index: BTree) -> Shown:
     ends = [*index.least[:1], *index.greatest[-1:]]
     least, greatest = map(scalar_text, ends) if ends else ("", "")
     return {"min": least, "max": greatest, "num_pages": len(index.pages)}
 
 
 @statistics_of.register
-def _(index: JsonIndex) -> dict[str, object]:
+def _(index: JsonIndex) -> Shown:
     return statistics_of(index.values)
 
 
 @statistics_of.register
-def _(index: Ngram) -> dict[str, object]:
+def _(index: Ngram) -> Shown:
     return {"num_ngrams": len(index.tokens)}
 
 
 @statistics_of.register
-def _(index: ZoneMap) -> dict[str, object]:
+def _(index: ZoneMap) -> Shown:
     return {"num_zones": len(index.spans.fragments), "rows_per_zone": index.stated}
 
 
 @statistics_of.register
-def _(index: BloomFilter) -> dict[str, object]:
+def _(index: BloomFilter) -> Shown:
     return {
         "type": "BloomFilter",
         "num_blocks": len(index.spans.fragments),
@@ -70,7 +79,7 @@ def _(index: BloomFilter) -> dict[str, object]:
 
 
 @statistics_of.register
-def _(index: rtree.RTree) -> dict[str, object]:
+def _(index: rtree.RTree) -> Shown:
     file, size = index.segment.file(rtree.DATA), index.stated
     levels = [range(one.start, one.start + one.rows, size) for one in index.levels]
     offsets = [start for level in levels for start in level]
@@ -84,7 +93,7 @@ def _(index: rtree.RTree) -> dict[str, object]:
 
 
 @statistics_of.register
-def _(index: MinHashLsh) -> dict[str, object]:
+def _(index: MinHashLsh) -> Shown:
     return {
         "type": "MinHashLsh",
         "num_docs": index.num_docs,
@@ -97,7 +106,7 @@ def _(index: MinHashLsh) -> dict[str, object]:
 
 
 @statistics_of.register
-def _(index: Fm) -> dict[str, object]:
+def _(index: Fm) -> Shown:
     return {
         "type": "Fm",
         "num_partitions": len(index.partitions),
@@ -107,7 +116,7 @@ def _(index: Fm) -> dict[str, object]:
 
 
 @statistics_of.register
-def _(index: Inverted) -> dict[str, object]:
+def _(index: Inverted) -> Shown:
     return {
         "params": index.settings.analysis.as_dict(),
         "num_tokens": sum(one.num_tokens for one in index.partitions),
@@ -116,10 +125,10 @@ def _(index: Inverted) -> dict[str, object]:
 
 
 @statistics_of.register
-def _(index: VectorIndex) -> dict[str, object]:
+def _(index: VectorIndex) -> Shown:
     head, sizes = index.head, index.auxiliary.partitions.lengths.tolist()
     graph, is_early = index.graph_text, isinstance(index, SingleFileIndex)
-    sub_index: dict[str, object] = {
+    sub_index: Shown = {
         **({} if graph is None else graph.shown()),
         "index_type": "HNSW" if head.type.graphs else head.type.storage.name,
         "metric_type": head.model.metric,
@@ -141,10 +150,69 @@ def _(index: VectorIndex) -> dict[str, object]:
     }
 
 
-def _of_storage(quantizer: Quantizer) -> dict[str, object]:
+def _of_storage(quantizer: Quantizer) -> Shown:
     """Return what is shown of a storage of vectors."""
     own = dict(quantizer.metadata())
     if isinstance(quantizer, Product):
         del own["codebook_position"], own["codebook_tensor"]
         own["metric_type"] = quantizer.model.of_vectors
     return own
+
+
+def describe(kind: Kind, segment: Segment) -> tuple[str, Shown]:
+    """Return the name and the details of a segment for lists. Raises FormatError."""
+    if issubclass(kind, Inverted):
+        return kind.shown, _full_text_details(segment)
+    if kind is MinHashLsh:
+        return kind.shown, _minhash_details(segment)
+    if kind is Vector:
+        return _vector_details(segment)
+    return kind.shown, {}
+
+
+def _full_text_details(segment: Segment) -> Shown:
+    """Return the details by name, none of an early index. Raises BadProto."""
+    data = segment.entry.index_details.value
+    if not data:
+        return {}
+    details = parse_details(data, segment.place)
+    per_element = details.document_granularity == Details.LIST_ELEMENT
+    granularity = "list_element" if per_element else "row"
+    return {**shown_analysis(details, segment.place), "document_granularity": granularity}
+
+
+def _minhash_details(segment: Segment) -> Shown:
+    """Return the details by name. Raises BadProto."""
+    cursor = Cursor(memoryview(segment.entry.index_details.value), 0, segment.ctx)
+    kind, clause = index_pb2.MinHashLshIndexDetails, "L.index.minhash.details"
+    details = parse_message(cursor, kind, "details", clause)
+    return {
+        "num_hashes": details.num_hashes,
+        "num_bands": details.num_bands,
+        "shingle_size": details.shingle_size,
+        "tokenizer": shown_analysis(details.tokenizer, segment.place),
+        "signature_version": details.signature_version,
+    }
+
+
+def _vector_details(segment: Segment) -> tuple[str, Shown]:
+    """Return the type of a segment, and its details by name. Raises FormatError."""
+    details = details_of(segment)
+    storage = details.WhichOneof("compression")
+    if storage is None and segment.built:  # early entries leave it to the files
+        return open_index(segment).head.type.name, {}
+    shown: Shown = {
+        "metric_type": index_pb2.VectorMetricType.Name(details.metric_type),
+        "runtime_hints": dict(details.runtime_hints),
+    }
+    if details.HasField("hnsw_index_config"):
+        graph = details.hnsw_index_config.ListFields()
+        shown["hnsw"] = {one.name: value for one, value in graph}
+    if storage not in (None, "flat"):
+        shown["compression"] = compression = {"type": storage, **storage_fields(details)}
+        if storage == "rq":
+            rotations = index_pb2.VectorIndexDetails.RabitQuantization.RotationType
+            compression["rotation_type"] = rotations.Name(details.rq.rotation_type).lower()
+    if details.target_partition_size:
+        shown["target_partition_size"] = details.target_partition_size
+    return type_name(details), shown

@@ -216,13 +216,15 @@ def commit_existing_index_segments(
     _check_disjoint(entries)
     for entry in entries:
         entry.name = index_name
+    from pylanceref.index_statistics import describe  # imports every type of index
+
     if len({type_name(entry) for entry in entries}) > 1:
         raise IndexMixed(f"segment set for index '{index_name}' mixes incompatible types")
     before = _replaceable(table, index_name, column, replace=True)
     removed = _replaced(table, before, entries)
     kept = [one for one in before if one not in removed]
     for index in table._snapshot.indices.of([*kept, *entries]).known:
-        shown = [index.kind.describe(one) for one in index.segments]
+        shown = [describe(index.kind, one) for one in index.segments]
         found = {(name, details.get("metric_type")) for name, details in shown}
         if len(found) > 1:
             raise IndexRefused(f"segments of {index.name!r} differ in type or metric: {found}")

@@ -166,11 +166,6 @@ class IndexType:
         return cls
 
     @classmethod
-    def describe(cls, segment: Segment) -> tuple[str, dict[str, object]]:
-        """Return the name and the details of a segment for lists. Raises BadProto."""
-        return cls.shown, {}
-
-    @classmethod
     def learnt(cls, segment: Segment) -> Parameters:
         """Return what a trained segment was built with. Raises FormatError."""
         return {}

@@ -38,7 +38,6 @@ from lanceref.index.full_text.bm25 import Corpus, impact_runs
 from lanceref.index.full_text.parameters import (
     Details,
     Settings,
-    describe_full_text,
     is_list,
     parse_details,
     parse_early_settings,
@@ -121,7 +120,6 @@ class Inverted(IndexType):
     accepts = staticmethod(is_text)
     inherits = "always"
     stages = True
-    describe = staticmethod(describe_full_text)
 
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)

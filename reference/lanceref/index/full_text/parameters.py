@@ -24,7 +24,6 @@ from google.protobuf.message import DecodeError
 from lanceref.core.errors import BadProto, FormatError, Place, UnknownIndex, UnknownVersion
 from lanceref.index.full_text.posting_blocks import LARGE, SMALL, BlockLayout
 from lanceref.index.full_text.tokenizers import NAMES, is_known
-from lanceref.index.segment import Segment
 from lanceref.proto import index_details_pb2
 
 Details = index_details_pb2.InvertedIndexDetails
@@ -233,18 +232,6 @@ def says_words(data: bytes) -> bool:
     plain = details.base_tokenizer == "simple" and not details.document_granularity
     altered = any(getattr(details, name) for name in ALTERING)
     return plain and not altered and not details.HasField("max_token_length")
-
-
-def describe_full_text(segment: Segment) -> tuple[str, dict[str, object]]:
-    """Return the name and the details by name, none of an early index. Raises BadProto."""
-    data = segment.entry.index_details.value
-    if not data:
-        return "Inverted", {}
-    details = parse_details(data, segment.place)
-    per_element = details.document_granularity == Details.LIST_ELEMENT
-    granularity = "list_element" if per_element else "row"
-    shown = shown_analysis(details, segment.place)
-    return "Inverted", {**shown, "document_granularity": granularity}
 
 
 def _checked(given: Mapping[str, object]) -> Analysis:

@@ -32,7 +32,6 @@ from lanceref.index.minhash.signature import (
     Signatures,
     Signer,
     band_keys,
-    describe_minhash,
     parse_parameters,
     requested_parameters,
 )
@@ -66,7 +65,6 @@ class MinHashLsh(EntryType[MinHashParameters]):
     accepts = staticmethod(accepts_types(*TEXT))
     inherits = "one"
     requested = staticmethod(requested_parameters)
-    describe = staticmethod(describe_minhash)
 
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)

@@ -25,7 +25,6 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownVersion
 from lanceref.index.bloom import Hashes, hash_slices
 from lanceref.index.full_text.analyzer import Analyzer
@@ -37,7 +36,6 @@ from lanceref.index.full_text.parameters import (
     requested,
     shown_analysis,
 )
-from lanceref.index.segment import Segment
 from lanceref.kernels.hnsw_graph import splitmix
 from lanceref.proto import index_pb2
 
@@ -126,19 +124,6 @@ def parse_parameters(details: index_pb2.MinHashLshIndexDetails, place: Place) ->
     if parameters.fault is not None:
         raise FormatError(DETAILS, place, f"{details}", f"what it {parameters.fault}")
     return parameters
-
-
-def describe_minhash(segment: Segment) -> tuple[str, dict[str, object]]:
-    """Return the name and the details of a segment for lists. Raises BadProto."""
-    cursor = Cursor(memoryview(segment.entry.index_details.value), 0, segment.ctx)
-    details = parse_message(cursor, index_pb2.MinHashLshIndexDetails, "details", DETAILS)
-    return "MinHashLsh", {
-        "num_hashes": details.num_hashes,
-        "num_bands": details.num_bands,
-        "shingle_size": details.shingle_size,
-        "tokenizer": shown_analysis(details.tokenizer, segment.place),
-        "signature_version": details.signature_version,
-    }
 
 
 SEED = 42

@@ -135,14 +135,14 @@ def details_of(segment: Segment) -> index_pb2.VectorIndexDetails:
 def parameters_of(segment: Segment) -> Parameters:
     """Return what a segment was built with, for another to be trained. Raises FormatError."""
     details = details_of(segment)
-    storage, graph = _storage(details), USUAL
+    storage, graph = storage_fields(details), USUAL
     if segment.built:
         index = open_index(segment)
         type_, metric = index.head.type, index.head.model.metric
         storage = {**index.auxiliary.quantizer.metadata(), **storage}
         graph = USUAL if index.graph_text is None else index.graph_text.usable
     else:
-        type_, metric = TYPES[_type_name(details)], METRIC_NAMES[details.metric_type]
+        type_, metric = TYPES[type_name(details)], METRIC_NAMES[details.metric_type]
         if details.HasField("hnsw_index_config"):
             own = details.hnsw_index_config
             sizes = {"m": own.max_connections, "ef_construction": own.construction_ef}
@@ -153,36 +153,14 @@ def parameters_of(segment: Segment) -> Parameters:
     return {"vector": given}
 
 
-def _storage(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
+def storage_fields(details: index_pb2.VectorIndexDetails) -> dict[str, object]:
     """Return the fields of the storage, by name."""
     storage = details.WhichOneof("compression")
     own = [] if storage is None else getattr(details, storage).ListFields()
     return {one.name: value for one, value in own}
 
 
-def _type_name(details: index_pb2.VectorIndexDetails) -> str:
+def type_name(details: index_pb2.VectorIndexDetails) -> str:
+    """Return the name of the type of index that details are of."""
     storage = details.WhichOneof("compression") or "flat"
     return f"IVF_{'HNSW_' if details.HasField('hnsw_index_config') else ''}{storage.upper()}"
-
-
-def describe(segment: Segment) -> tuple[str, dict[str, object]]:
-    """Return the type of a segment, and its details by name."""
-    details = details_of(segment)
-    storage = details.WhichOneof("compression")
-    if storage is None and segment.built:  # early entries leave it to the files
-        return open_index(segment).head.type.name, {}
-    shown: dict[str, object] = {
-        "metric_type": index_pb2.VectorMetricType.Name(details.metric_type),
-        "runtime_hints": dict(details.runtime_hints),
-    }
-    if details.HasField("hnsw_index_config"):
-        graph = details.hnsw_index_config.ListFields()
-        shown["hnsw"] = {one.name: value for one, value in graph}
-    if storage not in (None, "flat"):
-        shown["compression"] = compression = {"type": storage, **_storage(details)}
-        if storage == "rq":
-            rotations = index_pb2.VectorIndexDetails.RabitQuantization.RotationType
-            compression["rotation_type"] = rotations.Name(details.rq.rotation_type).lower()
-    if details.target_partition_size:
-        shown["target_partition_size"] = details.target_partition_size
-    return _type_name(details), shown

@@ -32,7 +32,6 @@ from lanceref.index.vector.graph import graph_rows, graph_text
 from lanceref.index.vector.parameters import (
     VectorParameters,
     check_column,
-    describe,
     details_of,
     parameters_of,
 )
@@ -349,4 +348,3 @@ class Vector(VectorIndex):
     check_rows = staticmethod(check_rows)
     learnt = staticmethod(parameters_of)
     resize = staticmethod(resize)
-    describe = staticmethod(describe)
