@@ -33,7 +33,7 @@ from lanceref import write_table
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import LanceError
-from lanceref.index.row_set import parse_row_set
+from lanceref.index.row_set import RowSet
 from lanceref.table.lineage import decode_row_ids, decode_versions
 from lanceref.table.roaring import parse_bitmap
 from sources import ROOT
@@ -113,7 +113,7 @@ def decoded(structure: str, data: bytes, count: int) -> list[object]:
         return list(decode_versions(data, count, ctx, ctx.at(0)).at(rows).tolist())
     if structure == "roaring":
         return list(parse_bitmap(cursor).tolist())
-    found = parse_row_set(cursor)
+    found = RowSet.parse(cursor)
     pairs = [[int(key) >> 32, int(key) & 0xFFFFFFFF] for key in found.keys]
     return [*pairs, *([fragment, None] for fragment in sorted(found.whole))]
 

@@ -21,7 +21,7 @@ from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import FormatError, LimitExceeded
 from lanceref.core.spans import Span, SpanRecorder
 from lanceref.index.full_text.fst import FOOTER_BYTES, parse_fst
-from lanceref.index.row_set import read_row_set, read_treemap
+from lanceref.index.row_set import RowSet, read_treemap
 from lanceref.proto import index_pb2
 from lanceref.storage import Source
 
@@ -62,10 +62,10 @@ def _message(kind: type[Message], name: str) -> Callable[[Cursor], object]:
 _IVF, _TENSOR = _message(index_pb2.IVF, "partitions"), _message(index_pb2.Tensor, "tensor")
 
 STRUCTURES = (
-    Structure("bitmap_page_lookup.lance", "*", BUFFER, "rows", read_row_set),
-    Structure("zonemap.lance", "*", BUFFER, "rows", read_row_set),
-    Structure("bloomfilter.lance", "*", BUFFER, "rows", read_row_set),
-    Structure("bitmap_page_lookup.lance", "field bitmaps", BYTES, "rows", read_row_set),
+    Structure("bitmap_page_lookup.lance", "*", BUFFER, "rows", RowSet.read),
+    Structure("zonemap.lance", "*", BUFFER, "rows", RowSet.read),
+    Structure("bloomfilter.lance", "*", BUFFER, "rows", RowSet.read),
+    Structure("bitmap_page_lookup.lance", "field bitmaps", BYTES, "rows", RowSet.read),
     Structure("ngram_postings.lance", "field posting_list", BYTES, "treemap", read_treemap),
     Structure("part_*_tokens.lance", "field _token_fst*", BYTES, "dictionary", read_dictionary),
     Structure("*.idx", "*", BUFFER, "ivf", _IVF, "global buffer 1"),

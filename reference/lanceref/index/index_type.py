@@ -21,7 +21,7 @@ from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training
 from lanceref.table.lineage import ROW_ID
@@ -50,7 +50,7 @@ class Spans:
             np.arange(start, start + length, dtype=np.uint64) | np.uint64(fragment) << SHIFT
             for fragment, start, length in zip(*columns, strict=True)
         ]
-        return row_set(np.concatenate([NO_KEYS, *parts]))
+        return RowSet.of(np.concatenate([NO_KEYS, *parts]))
 
     def touches(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether a run lies in it."""
@@ -264,7 +264,7 @@ class IndexType:
             return answer
         rows = answer if isinstance(answer, RowSet) else answer.rows
         (keys,) = self.segment.keys_of([rows])
-        return row_set(self.segment.moves(keys)[1])
+        return RowSet.of(self.segment.moves(keys)[1])
 
 
 Kind: TypeAlias = type[IndexType]

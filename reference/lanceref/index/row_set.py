@@ -62,30 +62,59 @@ class RowSet:
         first, end = np.searchsorted(self.keys, ends)
         return (self.keys[first:end] & LOW).astype(np.int64)
 
+    @staticmethod
+    def of(keys: Keys) -> RowSet:
+        """Return the set of keys in any order, which may repeat. `keys` (n,)."""
+        return RowSet(unique(keys))
 
-def row_set(keys: Keys) -> RowSet:
-    """Return the set of keys in any order, which may repeat. `keys` (n,)."""
-    return RowSet(unique(keys))
+    @staticmethod
+    def union(sets: Sequence[RowSet]) -> RowSet:
+        """Return the rows that are in any of some sets."""
+        keys = [one.keys for one in sets]
+        whole = frozenset[int]().union(*(one.whole for one in sets))
+        return RowSet(unique(np.concatenate([NO_KEYS, *keys])), whole)
 
+    @staticmethod
+    def intersection(sets: Sequence[RowSet]) -> RowSet:
+        """Return the rows that are in each of some sets, at least one."""
+        first, *rest = sets
+        for other in rest:
+            own = np.isin(first.keys >> SHIFT, sorted(other.whole))
+            own[other.among(first.keys)] = True
+            foreign = np.isin(other.keys >> SHIFT, sorted(first.whole))
+            first = RowSet.union(
+                [RowSet(first.keys[own], first.whole & other.whole), RowSet(other.keys[foreign])]
+            )
+        return first
 
-def union(sets: Sequence[RowSet]) -> RowSet:
-    """Return the rows that are in any of some sets."""
-    keys = [one.keys for one in sets]
-    whole = frozenset[int]().union(*(one.whole for one in sets))
-    return RowSet(unique(np.concatenate([NO_KEYS, *keys])), whole)
+    @staticmethod
+    def parse(cursor: Cursor) -> RowSet:
+        """Parse the set that fills `cursor`. Raises FormatError."""
+        rows = RowSet.read(cursor)
+        _check_end(cursor, "L.index.rows.end")
+        return rows
 
+    @staticmethod
+    def read(cursor: Cursor) -> RowSet:
+        """Parse the set that `cursor` begins with, as `parse`."""
+        count = cursor.u32("number of fragments", "L.index.rows.count")
+        cursor.require(count * ENTRY_BYTES, f"{count} fragments", "L.index.rows.count")
+        keys: list[Keys] = [NO_KEYS]
+        whole: set[int] = set()
+        for fragment in _entries(cursor, count, "fragment", "L.index.rows.order"):
+            size = cursor.u32("size of the bitmap", "L.index.rows.bitmap")
+            if size:
+                offsets = parse_bitmap(cursor.window(size, "bitmap", "L.index.rows.bitmap"))
+                keys.append(offsets.astype(np.uint64) | np.uint64(fragment) << SHIFT)
+            else:
+                whole.add(fragment)
+        return RowSet(np.concatenate(keys), frozenset(whole))
 
-def intersection(sets: Sequence[RowSet]) -> RowSet:
-    """Return the rows that are in each of some sets, at least one."""
-    first, *rest = sets
-    for other in rest:
-        own = np.isin(first.keys >> SHIFT, sorted(other.whole))
-        own[other.among(first.keys)] = True
-        foreign = np.isin(other.keys >> SHIFT, sorted(first.whole))
-        first = union(
-            [RowSet(first.keys[own], first.whole & other.whole), RowSet(other.keys[foreign])]
-        )
-    return first
+    def encode(self) -> bytes:
+        """Return the set as bytes, bitmaps without run containers."""
+        parts = _bitmaps(self.keys, runs=False) | dict.fromkeys(self.whole, b"")
+        entries = [struct.pack("<II", one, len(data)) + data for one, data in sorted(parts.items())]
+        return struct.pack("<I", len(parts)) + b"".join(entries)
 
 
 def _check_end(cursor: Cursor, clause: str) -> None:
@@ -106,29 +135,6 @@ def _entries(cursor: Cursor, count: int, name: str, clause: str) -> Iterator[int
             raise FormatError(clause, place, f"{name} {number} after {last}", "rising ones")
         last = number
         yield number
-
-
-def parse_row_set(cursor: Cursor) -> RowSet:
-    """Parse the set that fills `cursor`. Raises FormatError."""
-    rows = read_row_set(cursor)
-    _check_end(cursor, "L.index.rows.end")
-    return rows
-
-
-def read_row_set(cursor: Cursor) -> RowSet:
-    """Parse the set that `cursor` begins with, as `parse_row_set`."""
-    count = cursor.u32("number of fragments", "L.index.rows.count")
-    cursor.require(count * ENTRY_BYTES, f"{count} fragments", "L.index.rows.count")
-    keys: list[Keys] = [NO_KEYS]
-    whole: set[int] = set()
-    for fragment in _entries(cursor, count, "fragment", "L.index.rows.order"):
-        size = cursor.u32("size of the bitmap", "L.index.rows.bitmap")
-        if size:
-            offsets = parse_bitmap(cursor.window(size, "bitmap", "L.index.rows.bitmap"))
-            keys.append(offsets.astype(np.uint64) | np.uint64(fragment) << SHIFT)
-        else:
-            whole.add(fragment)
-    return RowSet(np.concatenate(keys), frozenset(whole))
 
 
 def parse_treemap(cursor: Cursor) -> Keys:
@@ -170,10 +176,3 @@ def encode_treemap(keys: Keys, *, runs: bool) -> bytes:
     parts = _bitmaps(keys, runs=runs)
     entries = [struct.pack("<I", high) + data for high, data in parts.items()]
     return struct.pack("<Q", len(parts)) + b"".join(entries)
-
-
-def encode_row_set(rows: RowSet) -> bytes:
-    """Return a set as bytes, bitmaps without run containers."""
-    parts = _bitmaps(rows.keys, runs=False) | dict.fromkeys(rows.whole, b"")
-    entries = [struct.pack("<II", one, len(data)) + data for one, data in sorted(parts.items())]
-    return struct.pack("<I", len(parts)) + b"".join(entries)

@@ -25,16 +25,7 @@ from lanceref.index.bloom import (
     size_for,
 )
 from lanceref.index.fragment_reuse import NAME, MovedRows, read_reuse
-from lanceref.index.row_set import (
-    RowSet,
-    encode_row_set,
-    encode_treemap,
-    intersection,
-    parse_row_set,
-    parse_treemap,
-    row_set,
-    union,
-)
+from lanceref.index.row_set import RowSet, encode_treemap, parse_treemap
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.transactions.index_entries import bring_forward
@@ -48,20 +39,20 @@ keys = st.lists(st.integers(0, 3 << 32 | 70_000), max_size=50)
 
 def parse(data: bytes) -> RowSet:
     """Parse a set."""
-    return parse_row_set(Cursor(memoryview(data), 0, Context("set")))
+    return RowSet.parse(Cursor(memoryview(data), 0, Context("set")))
 
 
 def of(*values: int) -> RowSet:
     """Return a set of single keys."""
-    return row_set(np.array(values, np.uint64))
+    return RowSet.of(np.array(values, np.uint64))
 
 
 def test_a_worked_set():
     """Row 5 of fragment 2 has the bytes that the chapter shows, both ways."""
     rows = of(2 << 32 | 5)
-    assert encode_row_set(rows) == ROW_5_OF_2
+    assert RowSet.encode(rows) == ROW_5_OF_2
     assert parse(ROW_5_OF_2).keys.tolist() == rows.keys.tolist()
-    assert encode_row_set(RowSet()) == bytes(4)
+    assert RowSet.encode(RowSet()) == bytes(4)
 
 
 @given(keys)
@@ -76,7 +67,7 @@ def test_distinct_keys_are_in_order_and_each_once(values):
 def test_size_0_is_a_whole_fragment():
     """All its rows are in the set, and a fragment written whole is parsed so."""
     rows = RowSet(of(7).keys, frozenset({1}))
-    data = encode_row_set(rows)
+    data = RowSet.encode(rows)
     assert data.endswith(struct.pack("<II", 1, 0))
     assert parse(data).whole == {1}
     assert parse(data).offsets(1, 3).tolist() == [0, 1, 2]
@@ -86,22 +77,22 @@ def test_size_0_is_a_whole_fragment():
 @given(keys)
 def test_every_set_is_parsed_as_it_was_written(values):
     """Keys come back ascending and once."""
-    found = parse(encode_row_set(row_set(np.array(values, np.uint64))))
+    found = parse(RowSet.encode(RowSet.of(np.array(values, np.uint64))))
     assert found.keys.tolist() == sorted(set(values))
 
 
 @given(keys, keys, st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))
 def test_union_and_intersection_are_those_of_sets(one, other, whole_one, whole_other):
     """Whole fragments count as all of their rows."""
-    left = RowSet(row_set(np.array(one, np.uint64)).keys, frozenset(whole_one))
-    right = RowSet(row_set(np.array(other, np.uint64)).keys, frozenset(whole_other))
+    left = RowSet(RowSet.of(np.array(one, np.uint64)).keys, frozenset(whole_one))
+    right = RowSet(RowSet.of(np.array(other, np.uint64)).keys, frozenset(whole_other))
     asked = np.array([*one, *other, *(number << 32 | 1 for number in range(4))], np.uint64)
 
     def inside(rows: RowSet) -> set[int]:
         return set(rows.among(asked).tolist())
 
-    assert inside(union([left, right])) == inside(left) | inside(right)
-    assert inside(intersection([left, right])) == inside(left) & inside(right)
+    assert inside(RowSet.union([left, right])) == inside(left) | inside(right)
+    assert inside(RowSet.intersection([left, right])) == inside(left) & inside(right)
 
 
 @given(keys, st.booleans())

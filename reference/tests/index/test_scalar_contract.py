@@ -15,8 +15,8 @@ import pytest
 from lance_conformance.stored import materialised
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.index import entries
-from lanceref.index.row_set import SHIFT, RowSet, encode_row_set
-from lanceref.index.scalar import bitmap, btree
+from lanceref.index.row_set import SHIFT, RowSet
+from lanceref.index.scalar import btree
 from lanceref.index.training import Training
 from pylanceref.indices import IndexConfig
 
@@ -276,11 +276,14 @@ def test_a_name_is_taken_once(tmp_path):
         dataset.create_scalar_index("i", "BTREE", name="x", replace=False)
 
 
+ENCODE = RowSet.encode
+
+
 def _with_wholes(rows: RowSet) -> bytes:
     """Return a set as bytes, a fragment of which it has all 50 rows as a whole."""
     fragments, counts = np.unique(rows.keys >> SHIFT, return_counts=True)
     whole = fragments[counts == 50]
-    return encode_row_set(RowSet(rows.keys[~np.isin(rows.keys >> SHIFT, whole)], frozenset(whole)))
+    return ENCODE(RowSet(rows.keys[~np.isin(rows.keys >> SHIFT, whole)], frozenset(whole)))
 
 
 WHOLES = {
@@ -299,7 +302,7 @@ def test_whole_fragments_keep_their_rows_when_they_move(tmp_path, monkeypatch, k
     values, conditions = WHOLES[kind]
     dataset = write(pa.table({"c": values}), tmp_path, max_rows_per_file=50)
     with monkeypatch.context() as patch:
-        patch.setattr(bitmap, "encode_row_set", _with_wholes)
+        patch.setattr(RowSet, "encode", _with_wholes)
         dataset.create_scalar_index("c", kind)
     assert_found(dataset, conditions)
     dataset.delete("_rowoffset in (3, 77, 101)")

@@ -34,7 +34,7 @@ from lanceref.index.fm.partition import (
 from lanceref.index.fm.wavelet import Positions
 from lanceref.index.index_type import Built, Found, IndexType, Parameters, Sources
 from lanceref.index.predicate import Contains, Predicate
-from lanceref.index.row_set import NO_KEYS, Keys, row_set
+from lanceref.index.row_set import NO_KEYS, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import BINARY, TEXT, Training, accepts_types, mask_of
 from lanceref.proto import index_pb2
@@ -160,7 +160,7 @@ class Fm(IndexType):
         assert isinstance(predicate, Contains)
         text = predicate.text.encode().translate(STORED)
         keys = [rows_with(one, text) for one in self.partitions]
-        return row_set(np.concatenate([NO_KEYS, *keys]))
+        return RowSet.of(np.concatenate([NO_KEYS, *keys]))
 
     @classmethod
     def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:

@@ -51,7 +51,7 @@ from lanceref.index.full_text.posting_blocks import BlockLayout
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, IndexType, Kind, Parameters, Sources
 from lanceref.index.predicate import HasWords, Predicate
-from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet, row_set
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
 from lanceref.index.training import Training, leaf
 from lanceref.table.roaring import parse_bitmap
@@ -255,7 +255,7 @@ def rows_with(words: Sequence[str], parts: Sequence[Partition], gone: Keys) -> R
         if known and len(known) == len(words):
             keys.append(part.keys[reduce(intersection, known)])
     every = np.concatenate(keys)
-    return row_set(every[~np.isin(every >> SHIFT, gone)])
+    return RowSet.of(every[~np.isin(every >> SHIFT, gone)])
 
 
 def _metadata(settings: Settings, numbers: Sequence[int]) -> dict[str, str]:

@@ -29,15 +29,7 @@ from lanceref.file.schema import Field
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_type import Built
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
-from lanceref.index.row_set import (
-    NO_KEYS,
-    RowSet,
-    encode_row_set,
-    intersection,
-    parse_row_set,
-    row_set,
-    union,
-)
+from lanceref.index.row_set import NO_KEYS, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Training,
@@ -81,9 +73,9 @@ class Bitmap(EntryType[None]):
         uses.comparisons += len(self.keys)
         if self._held is not None:
             uses.hit(len(numbers))
-            return union([self._held[number] for number in numbers.tolist()])
+            return RowSet.union([self._held[number] for number in numbers.tolist()])
         uses.load(len(numbers))
-        return union(self.sets(numbers))
+        return RowSet.union(self.sets(numbers))
 
     def warm(self, *, positions: bool = False) -> None:
         """Keep all sets in memory. Raises FormatError."""
@@ -95,7 +87,7 @@ class Bitmap(EntryType[None]):
         if not len(wanted):
             return []
         cursors = self.file.take_cursors("bitmaps", wanted, "L.index.bitmap.columns")
-        return [parse_row_set(cursor) for cursor in cursors]
+        return [RowSet.parse(cursor) for cursor in cursors]
 
     def entries(self) -> Entries:
         """Return an entry for every row of every set."""
@@ -114,7 +106,7 @@ class Bitmap(EntryType[None]):
         """Report keys that do not rise, rows in two sets, and a wrong number of keys."""
         index = cls(segment)
         sets = index.check_sets()
-        if len(union(sets).keys) < sum(len(one.keys) for one in sets):
+        if len(RowSet.union(sets).keys) < sum(len(one.keys) for one in sets):
             index.file.lint("L.index.bitmap.disjoint", "a row in two sets", "in one")
 
     def check_sets(self) -> list[RowSet]:
@@ -142,14 +134,14 @@ def write_sets(
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
     starts = run_starts(values)
-    sets = [row_set(part) for part in np.split(keys, starts[1:])] if len(starts) else []
+    sets = [RowSet.of(part) for part in np.split(keys, starts[1:])] if len(starts) else []
     schema = pa.schema([pa.field("keys", values.type), pa.field("bitmaps", pa.binary())])
     distinct = values.take(pa.array(starts))
     batches = (
         pa.record_batch(
             [
                 distinct.slice(first, BATCH_KEYS),
-                pa.array(map(encode_row_set, sets[first : first + BATCH_KEYS]), pa.binary()),
+                pa.array(map(RowSet.encode, sets[first : first + BATCH_KEYS]), pa.binary()),
             ],
             schema=schema,
         )
@@ -185,7 +177,7 @@ class LabelList(Bitmap):
         """The rows whose list is null; version 0 does not know them. Raises FormatError."""
         if self.segment.entry.index_version < WITH_NULLS:
             return None
-        return parse_row_set(self.file.buffer(self.file.number(NULLS)))  # L.index.label-list.nulls
+        return RowSet.parse(self.file.buffer(self.file.number(NULLS)))  # L.index.label-list.nulls
 
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows whose list holds labels, or is null. Raises FormatError."""
@@ -195,7 +187,7 @@ class LabelList(Bitmap):
         if not predicate.every:
             return super().search(Among(predicate.labels))
         found = [super(LabelList, self).search(Among((one,))) for one in predicate.labels]
-        return intersection(found)
+        return RowSet.intersection(found)
 
     def entries(self) -> Entries:
         """Return an entry for every row of every label, and the rows whose list is null."""
@@ -214,13 +206,13 @@ class LabelList(Bitmap):
     def write(cls, entries: Entries, own: None, training: Training, writer: SegmentWriter) -> Built:
         """Write the file of a segment; lists that version 0 does not know to be null are not."""
         nulls = NO_KEYS if entries.nulls is None else entries.nulls
-        write_sets(entries, writer, {NULLS: "1"}, [encode_row_set(row_set(nulls))])
+        write_sets(entries, writer, {NULLS: "1"}, [RowSet.of(nulls).encode()])
         return Built(index_details_pb2.LabelListIndexDetails(), WITH_NULLS)
 
     @classmethod
     def check(cls, segment: Segment) -> None:
         """Report as BITMAP, but for rows in two sets, and null lists that have items."""
         index = cls(segment)
-        held, nulls = union(index.check_sets()), index.nulls
+        held, nulls = RowSet.union(index.check_sets()), index.nulls
         if nulls is not None and len(nulls.among(held.keys)):
             index.file.lint("L.index.label-list.disjoint", "items of a list that is null", "none")

@@ -33,7 +33,7 @@ from lanceref.index.predicate import (
     holds,
     may_hold,
 )
-from lanceref.index.row_set import NO_KEYS, Keys, RowSet, row_set
+from lanceref.index.row_set import NO_KEYS, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Training,
@@ -86,7 +86,7 @@ class BTree(EntryType[int]):
         for values, keys in self._read(self.pages[possible]):
             with self.segment.file(DATA).comparing(self._type):
                 parts.append(keys[holds(predicate, values)])
-        return row_set(np.concatenate(parts))
+        return RowSet.of(np.concatenate(parts))
 
     def _possible(self, predicate: OnValues) -> NDArray[np.bool_]:
         """Return for each page whether the predicate may be true for a row of it."""

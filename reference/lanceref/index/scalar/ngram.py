@@ -24,14 +24,7 @@ from lanceref.index.entries import Entries, EntryType
 from lanceref.index.full_text.analyzer import folded
 from lanceref.index.index_type import Built, Found
 from lanceref.index.predicate import Contains, Matches, Predicate, StartsWith
-from lanceref.index.row_set import (
-    NO_KEYS,
-    Keys,
-    RowSet,
-    encode_treemap,
-    intersection,
-    parse_treemap,
-)
+from lanceref.index.row_set import NO_KEYS, Keys, RowSet, encode_treemap, parse_treemap
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import TEXT, Training, accepts_types, trained
 from lanceref.proto import index_details_pb2
@@ -83,7 +76,7 @@ class Ngram(EntryType[None]):
             return RowSet()
         self.segment.uses.load(len(places))
         self.segment.uses.comparisons += len(places)
-        return intersection([RowSet(keys) for keys in self.postings(places)])
+        return RowSet.intersection([RowSet(keys) for keys in self.postings(places)])
 
     def postings(self, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Keys]:
         """Return the rows of tokens by their ascending places (n,). Raises FormatError."""

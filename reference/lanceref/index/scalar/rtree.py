@@ -33,7 +33,7 @@ from lanceref.index.geometry import Boxes, boxes_of, column_boxes, geometries, i
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import Intersects, IsNull, Predicate
-from lanceref.index.row_set import Keys, RowSet, encode_row_set, parse_row_set, row_set
+from lanceref.index.row_set import Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, leaf, mask_of, trained
 from lanceref.proto import index_pb2
@@ -180,7 +180,7 @@ def read_nulls(segment: Segment) -> RowSet:
     if file.num_rows != 1:
         raise file.corrupt("L.index.rtree.nulls", f"{file.num_rows} rows", "one set of rows")
     (cursor,) = file.take_cursors("nulls", np.arange(1), "L.index.rtree.nulls")
-    return parse_row_set(cursor)
+    return RowSet.parse(cursor)
 
 
 def _extension(field: Field) -> str:
@@ -228,7 +228,7 @@ class RTree(EntryType[int]):
             if number:
                 check_pages(self._file, self.levels[number - 1], rows, ids)
                 pages, around = rows[meets], boxes[meets]
-        return row_set(ids[meets])
+        return RowSet.of(ids[meets])
 
     @classmethod
     def requested(cls, given: Parameters) -> int:
@@ -276,7 +276,7 @@ class RTree(EntryType[int]):
             "bbox": _box_text(boxes),
         }
         writer.write_table(DATA, SCHEMA, [column, pa.array(np.concatenate(tree_ids))], metadata)
-        data = encode_row_set(row_set(nulls))
+        data = RowSet.of(nulls).encode()
         writer.write_columns(NULLS, {"nulls": pa.array([data], pa.binary())})
         return Built(index_pb2.RTreeIndexDetails(), 0)
 

@@ -44,15 +44,7 @@ from lanceref.index.predicate import (
     Within,
     may_hold,
 )
-from lanceref.index.row_set import (
-    NO_KEYS,
-    SHIFT,
-    Keys,
-    RowSet,
-    encode_row_set,
-    parse_row_set,
-    row_set,
-)
+from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, is_any, mask_of, sort_keys
 from lanceref.proto import index_details_pb2
@@ -110,7 +102,7 @@ def read_nulls(file: IndexFile) -> RowSet | None:
     """Return the rows that are null, by address, None where unknown. Raises FormatError."""
     if NULLS not in file.metadata:
         return None
-    return parse_row_set(file.buffer(file.number(NULLS)))  # L.index.zones.nulls
+    return RowSet.parse(file.buffer(file.number(NULLS)))  # L.index.zones.nulls
 
 
 def read_spans(file: IndexFile) -> Spans:
@@ -203,7 +195,7 @@ def write_zones(path: str, zones: Entries, metadata: dict[str, str], writer: Seg
     values = zones.values.take(pa.array(np.argsort(zones.keys, kind="stable")))
     buffers: list[bytes] = []
     if zones.nulls is not None:
-        buffers = [encode_row_set(row_set(zones.nulls))]
+        buffers = [RowSet.of(zones.nulls).encode()]
         metadata = {**metadata, NULLS: f"{NULL_BUFFER}"}
     writer.write_table(path, pa.schema(list(values.type)), values.flatten(), metadata, buffers)
     return bool(buffers)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.index.row_set import RowSet, encode_row_set, parse_row_set
+from lanceref.index.row_set import RowSet
 from pyroaring import BitMap
 
 from lance_conformance.recipes import indexed
@@ -43,8 +43,8 @@ _LEFT_WHOLE = indexed.Indexed(pa.array(
 def _with_whole(table: pa.Table) -> pa.Table:
     """Say of the first fragment that all its rows have the label `y`."""
     sets = dict(zip(table["keys"].to_pylist(), table["bitmaps"].to_pylist(), strict=True))
-    own = parse_row_set(Cursor(memoryview(sets["y"]), 0, Context("")))
-    sets["y"] = encode_row_set(RowSet(own.keys[own.keys >> np.uint64(32) > 0], frozenset([0])))
+    own = RowSet.parse(Cursor(memoryview(sets["y"]), 0, Context("")))
+    sets["y"] = RowSet.encode(RowSet(own.keys[own.keys >> np.uint64(32) > 0], frozenset([0])))
     bitmaps = pa.array(sets.values(), table.schema.field("bitmaps").type)
     return table.set_column(1, table.schema.field("bitmaps"), bitmaps)
 
