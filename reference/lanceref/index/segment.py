@@ -55,7 +55,7 @@ class Uses:
     hits: int = 0
 
     def load(self, parts: int = 1) -> None:
-        """Count parts that are read."""
+        """Count parts of indices that have to be read."""
         self.loaded += parts
 
     def hit(self, parts: int = 1) -> None:

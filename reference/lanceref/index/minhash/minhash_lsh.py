@@ -170,7 +170,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
 
     @property
     def stated(self) -> MinHashParameters:
-        """The parameters of the segment."""
+        """The parameters that both files of the segment have."""
         return self.parameters
 
     def entries(self) -> Entries:

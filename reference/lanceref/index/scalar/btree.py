@@ -129,7 +129,7 @@ class BTree(EntryType[int]):
 
     @property
     def stated(self) -> int:
-        """Rows of a page."""
+        """Number of rows that a page has."""
         return self._page_rows
 
     def runs(self) -> Iterator[Entries]:

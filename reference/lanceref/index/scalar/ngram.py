@@ -63,7 +63,7 @@ class Ngram(EntryType[None]):
 
     @cached_property
     def tokens(self) -> Tokens:
-        """All tokens, ascending. Raises CorruptPage."""
+        """The numbers of all tokens, ascending. Raises CorruptPage."""
         return read_tokens(self.segment)
 
     def search(self, predicate: Predicate) -> Found | None:

@@ -237,7 +237,7 @@ class RTree(EntryType[int]):
 
     @property
     def stated(self) -> int:
-        """Boxes of a page."""
+        """Number of boxes that a page has."""
         return self._page_rows
 
     def entries(self) -> Entries:

@@ -237,7 +237,7 @@ class ZoneMap(ZoneType[int]):
 
     @property
     def stated(self) -> int:
-        """Rows of a zone. Raises FormatError."""
+        """Number of live rows of a zone. Raises FormatError."""
         return self._file.number("rows_per_zone")
 
     @classmethod

@@ -334,7 +334,7 @@ def _split(model: Model, table: Training, sizes: Counts, pieces: Counts) -> AnyV
 
 
 class Vector(VectorIndex):
-    """The type of indices over vectors."""
+    """The type of indices over vectors, whatever they are stored as."""
 
     name, shown = "VECTOR", "Vector"
     details = index_pb2.VectorIndexDetails.DESCRIPTOR.full_name
