@@ -212,7 +212,8 @@ def alive(vectors, given, where=None):
     (segment,) = snapshot.indices.segments
     own = [rows for rows in snapshot.fragments if rows.fragment.id in (0, 2)]
     asked = None if where is None else condition(snapshot, where)
-    kept, left = live_rows(segment, own, asked, by_address=True)(given)
+    (index,) = snapshot.indices.known
+    kept, left = live_rows(index.open(segment), own, asked)(given)
     assert given[kept].tolist() == left.tolist()
     return kept.tolist()
 
