@@ -222,7 +222,7 @@ def defects(session: nox.Session) -> None:
     session.run("python", "tools/defects.py", *session.posargs)
 
 
-CAMPAIGNS = ("files", "damage", "queries", "histories", "faults", "recall", "matrix")
+CAMPAIGNS = ("files", "damage", "queries", "histories", "faults", "recall")
 """Long comparisons with the oracle, each a tool with the same four options."""
 
 

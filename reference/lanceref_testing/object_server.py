@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import boto3
@@ -119,8 +120,10 @@ def running() -> Iterator[ObjectServer]:
     server = make_server("127.0.0.1", 0, OneByOne(), threaded=True)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
+    endpoint = f"http://127.0.0.1:{server.port}"
     try:
-        yield ObjectServer(f"http://127.0.0.1:{server.port}")
+        urlopen(Request(f"{endpoint}/moto-api/reset", method="POST")).close()  # moto keeps all
+        yield ObjectServer(endpoint)
     finally:
         server.shutdown()
         thread.join()

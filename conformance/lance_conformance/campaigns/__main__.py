@@ -1,4 +1,4 @@
-"""Command of the campaigns: one of seven tools, with the same four options.
+"""Command of the campaigns: one of six tools, with the same four options.
 
     python -m lance_conformance.campaigns files --seed 7 --count 200 --only 'written/2.1/*'
 
@@ -31,8 +31,9 @@ TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("filters", "full_text", "nearest.running", "answers"),
     ),
     "histories": (
-        "The same operations by both implementations, each going on with what the other wrote.",
-        ("history", "conflicts"),
+        "The same operations by both implementations, and by old releases of the oracle, each going"
+        " on with what the other wrote.",
+        ("history", "conflicts", "releases"),
     ),
     "faults": (
         "Nothing is lost when writers race, crash, are killed, or their tasks fail.",
@@ -41,10 +42,6 @@ TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
     "recall": (
         "Vector indices find as many of the nearest rows as the oracle's, codes keep their bound.",
         ("vector_recall", "rabitq_bound"),
-    ),
-    "matrix": (
-        "Old releases and the reference read and continue each other's tables.",
-        ("releases",),
     ),
 }
 """By the name of a tool, which is a folder here, what it does and its modules with `PARTS`."""

@@ -46,6 +46,21 @@ class Ended:
     seconds: float
     peak_bytes: int
 
+    @property
+    def death(self) -> str:
+        """How it ended without an answer, `hang`, `oom` or `abort`; nothing where it gave one."""
+        if self.answer is not None:
+            return ""
+        if self.signal == signal.SIGALRM:
+            return "hang"
+        return "oom" if "memory allocation" in self.told else "abort"
+
+    @property
+    def last_words(self) -> str:
+        """Its signal, and the end of what it wrote."""
+        name = signal.strsignal(self.signal) if self.signal else "ended without an answer"
+        return f"{name}: {self.told[-300:]}"
+
 
 def allowed_bytes(file_bytes: int) -> int:
     """Return how much memory a file of that size may cost the reference."""

@@ -11,6 +11,7 @@ from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
 from pylanceref.file import LanceFileWriter
 
+from lance_conformance.guarded import guarded
 from lance_conformance.known_divergences import find
 from lance_conformance.oracle import lance_file
 from lance_conformance.random_files.oracle_child import OracleChild
@@ -56,15 +57,7 @@ def write_by_oracle(sample: Sample, path: Path) -> str | None:
 
 def refusal_of(writes: Callable[[], object]) -> str | None:
     """Return why the oracle did not write."""
-    try:
-        writes()
-    except (OSError, ValueError, RuntimeError) as error:
-        return str(error)[:200]
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # the oracle's own class cannot be imported
-            raise
-        return f"panic: {str(error)[:200]}"
-    return None
+    return guarded(writes, (OSError, ValueError, RuntimeError)).error or None
 
 
 def batches(sample: Sample) -> Iterable[pa.RecordBatch]:

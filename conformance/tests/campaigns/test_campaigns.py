@@ -18,11 +18,10 @@ from lance_conformance.known_divergences import entries
 TINY = {
     "files": {"differential": 5, "written": 4, "odd": 2},
     "damage": {"files": 80, "tables": 2, "flips": 5},
-    "queries": {"grammar": 20, "indexed": 7, "full_text": 1, "nearest": 1, "answers": 1},
-    "histories": {"plain": 1, "indexed": 1, "conflicts": 3},
+    "queries": {"grammar": 20, "full_text": 1, "nearest": 1, "answers": 1},
+    "histories": {"plain": 1, "indexed": 1, "conflicts": 3, "releases": 10_000},
     "faults": {"concurrency": 98, "crash": 1000, "crash_cloud": 1, "kills": 1, "spark": 1},
     "recall": {"vectors": 1, "rabitq": 30},
-    "matrix": {"releases": 10_000},
 }
 """Number of cases of every part."""
 
@@ -31,13 +30,13 @@ ONE = {
     "faults/concurrency": "concurrency/local/addresses, V1 names/appends, mixed",
     "faults/crash": "crash/addresses, V1 names/append, refused",
     "recall/vectors": "vectors/places/IVF_FLAT/*",
-    "matrix/releases": "releases/0.20.0/type:int32",
+    "histories/releases": "releases/0.20.0/type:int32",
 }
 """Patterns where the whole part would take long."""
 
 LONG = (
     *("faults/concurrency", "faults/crash_cloud", "faults/kills", "faults/spark"),
-    "matrix/releases",
+    "histories/releases",
 )
 
 

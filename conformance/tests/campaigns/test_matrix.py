@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from lance_conformance.campaigns.matrix import releases
-from lance_conformance.campaigns.matrix.histories import all_histories
-from lance_conformance.campaigns.matrix.releases import (
+from lance_conformance.campaigns.histories import releases
+from lance_conformance.campaigns.histories.release_tables import all_histories
+from lance_conformance.campaigns.histories.releases import (
     Judge,
     Read,
     differences,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import pyarrow as pa
 import shapely
+from lanceref_testing import columns
+from lanceref_testing.columns import MEMBERS, ORDERED, Column
 from pylanceref.indices import IndexConfig
 
 from .tables import QUESTIONS
@@ -58,86 +57,25 @@ class Subject:
         return found
 
 
-def _drawn(values: Sequence[object], type_: pa.DataType, seed: str) -> pa.Array:
-    """Return values of a few, one in ten null."""
-    source = random.Random(seed)
-    chosen = [None if source.random() < 0.1 else source.choice(values) for _ in range(ROWS)]
-    return pa.array(chosen, type_)
+UNITS = ("_s", "_ns")
+"""Ends of the names of columns of times that others of their type stand for."""
 
-
-def _values() -> dict[str, tuple[Sequence[object], pa.DataType]]:
-    day, moment = datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1)
-    days = [day + datetime.timedelta(days=n) for n in range(-3, 3)]
-    moments = [moment + datetime.timedelta(seconds=n) for n in range(-3, 3)]
-    spans = [datetime.timedelta(seconds=n) for n in range(-3, 3)]
-    times = [datetime.time(1, 2, n) for n in range(6)]
-    money = [decimal.Decimal(n) / 4 for n in range(-3, 3)]
-    words = ["", "a", "ab", "b", "é", "zz", "Ω"]
-    floats = [float("-inf"), -1.5, -0.0, 0.0, 0.25, 2.0, float("inf"), float("nan")]
-    return {
-        "int8": ([-128, -1, 0, 5, 127], pa.int8()),
-        "uint8": ([0, 5, 255], pa.uint8()),
-        "int16": ([-300, 0, 5], pa.int16()),
-        "uint16": ([0, 5, 65535], pa.uint16()),
-        "int32": ([-9, 0, 5, 2**31 - 1], pa.int32()),
-        "uint32": ([0, 5, 2**32 - 1], pa.uint32()),
-        "int64": ([-(2**62), 0, 5, 2**63 - 1], pa.int64()),
-        "uint64": ([0, 5, 2**64 - 1], pa.uint64()),
-        "float16": ([np.float16(one) for one in floats], pa.float16()),
-        "float32": (floats, pa.float32()),
-        "float64": (floats, pa.float64()),
-        "bool": ([False, True], pa.bool_()),
-        "utf8": (words, pa.utf8()),
-        "large_utf8": (words, pa.large_utf8()),
-        "binary": ([word.encode() for word in words], pa.binary()),
-        "large_binary": ([word.encode() for word in words], pa.large_binary()),
-        "fixed": ([b"abc", b"abd", b"zzz"], pa.binary(3)),
-        "date32": (days, pa.date32()),
-        "date64": (days, pa.date64()),
-        "time32": (times, pa.time32("s")),
-        "time64": (times, pa.time64("us")),
-        "timestamp": (moments, pa.timestamp("us")),
-        "zoned": (moments, pa.timestamp("ms", "UTC")),
-        "duration": (spans, pa.duration("s")),
-        "decimal128": (money, pa.decimal128(10, 2)),
-        "decimal256": (money, pa.decimal256(40, 2)),
-    }
-
-
-COLUMNS = {name: _drawn(*given, name) for name, given in _values().items()}
+COLUMNS = {name: one for name, one in ORDERED.items() if not name.endswith(UNITS)}
 """Columns of every type that can be compared, by the name of the type."""
 
-
-def _literal(value: pa.Scalar) -> str | None:
-    """Return a value as it is written in SQL, None when it cannot be."""
-    held, type_ = value.as_py(), value.type
-    if pa.types.is_date(type_):
-        return f"date '{held}'"
-    if pa.types.is_timestamp(type_):
-        return f"timestamp '{held.replace(tzinfo=None)}'"
-    if isinstance(held, bytes):
-        return f"X'{held.hex()}'"
-    if isinstance(held, bool):
-        return str(held).lower()
-    if isinstance(held, str):
-        return f"'{held}'"
-    if isinstance(held, decimal.Decimal):
-        return f"cast('{held}' as decimal(10, 2))"
-    if isinstance(held, int):
-        return str(held)
-    if pa.types.is_floating(type_) and np.isfinite(held):
-        return repr(float(held))
-    return None
+MOST_VALUES = 4
+"""Values that a column is compared with."""
 
 
-def compared(name: str, values: pa.Array, *, ordered: bool = True) -> list[str]:
-    """Return comparisons of a column with its own values."""
-    distinct = [one for one in values.unique() if one.is_valid]
-    written = [text for text in map(_literal, distinct) if text is not None][:4]
+def compared(name: str, column: Column, *, ordered: bool = True) -> list[str]:
+    """Return comparisons of a column with some of its values."""
+    is_short = len(column.values) <= 2 * MOST_VALUES
+    some = column.values if is_short else column.values[3::2]  # 1e30 is no float32
+    written = [column.written(one) for one in some[:MOST_VALUES]]
     found = [f"{name} is null", f"{name} is not null"]
     for text in written:
         found += [f"{name} = {text}", f"{name} != {text}", f"not ({name} = {text})"]
-        if ordered and not pa.types.is_boolean(values.type):
+        if ordered and not pa.types.is_boolean(column.type):
             found += [f"{name} {operator} {text}" for operator in ("<", "<=", ">", ">=")]
     if len(written) > 2:
         found += [f"{name} in ({', '.join(written[:2])})"]
@@ -146,11 +84,12 @@ def compared(name: str, values: pa.Array, *, ordered: bool = True) -> list[str]:
     return found
 
 
-def _over(columns: Mapping[str, pa.Array]) -> tuple[pa.Table, dict[str, list[str]]]:
-    return pa.table(dict(columns)), {name: compared(name, own) for name, own in columns.items()}
+def _over(own: Mapping[str, Column]) -> tuple[pa.Table, dict[str, list[str]]]:
+    drawn = {name: one.drawn(random.Random(name), ROWS) for name, one in own.items()}
+    return pa.table(drawn), {name: compared(name, one) for name, one in own.items()}
 
 
-UNHASHED = ("float16", "bool", "fixed", "duration", "decimal128", "decimal256")
+UNHASHED = ("float16", "bool", "fixed", "duration_ms", "duration_us", "decimal128", "decimal256")
 """Types of which a Bloom filter has no hash."""
 
 
@@ -207,13 +146,6 @@ LABELS = {
     "n": ["array_has(n, 3)", "array_has_all(n, [1, 2])", "array_has_any(n, [1, 9])"],
 }
 
-MEMBERS: dict[str, list[object]] = {
-    "int": [-3, 0, 1, 5, 5, 7, 2**53 + 1],
-    "float": [-1.5, 0.25, 3, 1e300],
-    "string": ["", "a", "abcd", "abce", "été", "5", "zz top"],
-    "bool": [True, False],
-}
-
 
 def documents(name: str) -> pa.Array:
     """Return documents whose member `a` has values of a type; in some it is null or missing."""
@@ -228,8 +160,7 @@ def _member(column: str, name: str, target: str) -> list[str]:
     call = f"json_get_{name}({column}, 'a')"
     if target == "NGRAM":
         return [f"contains({call}, '{part}')" for part in ("abc", "bcd", "top", "xyz", "été")]
-    type_ = pa.array(MEMBERS[name][:1]).type
-    found = compared(call, pa.array(MEMBERS[name], type_), ordered=target != "BLOOMFILTER")
+    found = compared(call, columns.documents(name), ordered=target != "BLOOMFILTER")
     if target in ("BTREE", "BITMAP"):
         return found
     left_out = ("not", "!=", "between") if target == "BLOOMFILTER" else ("not", "!=")
@@ -243,53 +174,21 @@ def _json(target: str, names: Sequence[str]) -> Subject:
     return Subject("json", table, conditions, parameters, stable_ids=target != "BTREE")
 
 
-POINT = pa.struct([pa.field(axis, pa.float64(), nullable=False) for axis in "xy"])
-BOX = pa.struct(
-    [pa.field(name, pa.float64(), nullable=False) for name in ("xmin", "ymin", "xmax", "ymax")]
+GEOMETRIES = (
+    *("point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"),
+    *("box", "wkb", "wkt"),
 )
-GEOMETRIES = {
-    "point": POINT,
-    "linestring": pa.list_(POINT),
-    "polygon": pa.list_(pa.list_(POINT)),
-    "multipoint": pa.list_(POINT),
-    "multilinestring": pa.list_(pa.list_(POINT)),
-    "multipolygon": pa.list_(pa.list_(pa.list_(POINT))),
-    "box": BOX,
-    "wkb": pa.binary(),
-    "wkt": pa.utf8(),
-}
-"""Types of columns by their GeoArrow names."""
-
-
-def _geometry(kind: str, number: int) -> object:
-    """Return a geometry on a grid; one in eleven is null."""
-    if number % 11 == 7:
-        return None
-    x, y = float(number * 7 % 20), float(number * 3 % 17)
-    right, high = x + 1 + number % 5, y + 1 + number % 3 / 4
-    corners = ((x, y), (right, y), (right, high), (x, high), (x, y))
-    ring = [{"x": a, "y": b} for a, b in corners]
-    shapes = [shapely.Point(x, y), shapely.box(x, y, right, high), shapely.LineString(corners[:3])]
-    return {
-        "point": ring[0],
-        "linestring": ring[:3],
-        "polygon": [ring],
-        "multipoint": ring[1:],
-        "multilinestring": [ring[:2], ring],
-        "multipolygon": [[ring]],
-        "box": {"xmin": x, "ymin": y, "xmax": right, "ymax": high},
-        "wkb": shapely.to_wkb(shapes[number % 3]),
-        "wkt": shapely.to_wkt(shapes[number % 3], rounding_precision=-1),
-    }[kind]
+"""GeoArrow names of columns."""
 
 
 def geometries(kinds: Sequence[str], rows: int = ROWS) -> pa.Table:
     """Return a table with a column of geometries of each kind, named by it."""
-    fields, arrays = [], []
-    for kind in kinds:
-        metadata = {"ARROW:extension:name": f"geoarrow.{kind}", "ARROW:extension:metadata": "{}"}
-        fields.append(pa.field(kind, GEOMETRIES[kind], metadata=metadata))
-        arrays.append(pa.array([_geometry(kind, n) for n in range(rows)], GEOMETRIES[kind]))
+    drawn = {kind: columns.geometries(f"geoarrow.{kind}") for kind in kinds}
+    fields = [
+        pa.field(kind, one.type, metadata={"ARROW:extension:name": one.extension})
+        for kind, one in drawn.items()
+    ]
+    arrays = [one.drawn(random.Random(kind), rows) for kind, one in drawn.items()]
     return pa.table(arrays, schema=pa.schema(fields))
 
 
@@ -311,7 +210,7 @@ def _places(column: str) -> list[str]:
     ]
 
 
-FEW = {name: COLUMNS[name] for name in ("int8", "uint64", "float64", "utf8", "timestamp")}
+FEW = {name: COLUMNS[name] for name in ("int8", "uint64", "float64", "utf8", "timestamp_us")}
 HASHED = {name: values for name, values in COLUMNS.items() if name not in UNHASHED}
 SUBJECTS = {
     "BTREE": Subject("btree", *_over(COLUMNS)),

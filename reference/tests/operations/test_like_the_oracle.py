@@ -12,6 +12,7 @@ import pylanceref
 import pytest
 from lanceref.core.context import Context
 from lanceref.table.lineage import decode_row_ids
+from lanceref_testing.table_facts import facts
 
 pytestmark = pytest.mark.oracle
 
@@ -206,26 +207,15 @@ def _row_ids(fragment) -> list[int]:
 
 
 def _state(uri: str) -> tuple[object, ...]:
-    """Return what a table holds: fields, rows, fragments, row ids, and what its Update says."""
+    """Return what a table holds: rows, the ids of all, and what manifest and transaction say."""
     dataset = pylanceref.dataset(uri)
     manifest = dataset._snapshot.manifest
-    message, update = manifest.message, manifest.transaction.update
     columns = [*dataset.schema.names, "_row_last_updated_at_version", "_row_created_at_version"]
     rows = dataset.to_table(columns) if dataset.schema.names else None
     return (
-        [(one.id, one.parent_id, one.name, one.logical_type) for one in message.fields],
         rows and sorted(map(str, rows.to_pylist())),
-        [
-            (one.id, one.physical_rows, one.deletion_file.num_deleted_rows)
-            for one in message.fragments
-        ],
-        [[list(file.fields) for file in one.files] for one in message.fragments],
-        [_row_ids(one) for one in message.fragments],
-        message.max_fragment_id,
-        (update.update_mode, sorted(update.fields_modified), update.inserted_rows.bloom.bitmap),
-        {key: list(one.values) for key, one in update.updated_fragment_offsets.items()},
-        dict(update.updated_fragment_offset_bitmaps),
-        sorted((one["name"], sorted(one["fragment_ids"])) for one in dataset.list_indices()),
+        [_row_ids(one) for one in manifest.message.fragments],
+        facts(manifest, uri),
     )
 
 

@@ -17,8 +17,7 @@ import pytest
 from lanceref.core.errors import LanceError, NotFound, StoreFailed, Unreadable
 from lanceref.storage import LocalSource, LocalStore, open_source
 from lanceref.storage.local_file import make_folder, refusal
-
-from tests.table_deeds import DEEDS
+from lanceref_testing.table_operations import OPERATIONS, prepare
 
 
 def test_a_truncated_file_gives_a_short_read(tmp_path):
@@ -250,8 +249,8 @@ def umask(mask: int) -> Iterator[None]:
 def test_the_umask_decides_who_may_read(tmp_path: Path, name: str, mask: int) -> None:
     """Every file and folder of a table has the mode that the umask leaves."""
     with umask(mask):
-        DEEDS[name].prepare(tmp_path / "t")
-        DEEDS[name].act(pylanceref.dataset(tmp_path / "t"))
+        prepare(pylanceref, name, str(tmp_path / "t"))
+        OPERATIONS[name](pylanceref, str(tmp_path / "t"))
         options = {"manifest_store": f"sqlite://{tmp_path}/deep/m.db"}
         pylanceref.write_dataset(pa.table({"x": [1]}), tmp_path / "s", storage_options=options)
 

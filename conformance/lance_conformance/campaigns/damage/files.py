@@ -27,11 +27,11 @@ from pathlib import Path
 from random import Random
 
 import pyarrow as pa
+from lanceref_testing.anatomy import PADDING, Anatomy
+from lanceref_testing.mutations import FLIP, MASKS, TRUNCATION, Mutation, flip, mutations
 
 from lance_conformance import places, register
 from lance_conformance.campaigns.child import SECONDS, allowed_bytes
-from lance_conformance.campaigns.damage.anatomy import PADDING, Anatomy
-from lance_conformance.campaigns.damage.mutations import FLIP, Mutation, flip, mutations
 from lance_conformance.campaigns.damage.readers import (
     FATAL,
     ORACLE,
@@ -139,7 +139,7 @@ def broken_rules(case: Case, judged: Judged) -> list[str]:
 def foreign_kind(case: str) -> str:
     """Return which kind of foreign file a case makes: empty, wrong magic or version; or nothing."""
     name, _, detail = case.partition(":")[2].partition("@")
-    if name == "truncation" and int(detail) == 0:
+    if name == TRUNCATION and int(detail) == 0:
         return "empty"
     if name == "wrong magic":
         return name
@@ -296,9 +296,6 @@ FLIPPED = {
 
 INSPECT_EVERY = 20
 """Every so many flips the file is also validated and explained."""
-
-MASKS = (0x01, 0x80, 0xFF)
-"""Lowest bit, highest bit, all bits."""
 
 
 def flipped(every: int) -> Iterator[tuple[str, Case]]:

@@ -14,7 +14,6 @@ What a reader makes of damaged bytes is put into one class:
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,7 +125,7 @@ def judge(side: Side, target: Target, expected: pa.Table, *, explained: bool) ->
 
 
 def _judged(ended: Ended) -> Judged:
-    kind, clause, missing, detail = ended.answer or [_of_death(ended), "", "", _told(ended)]
+    kind, clause, missing, detail = ended.answer or [ended.death, "", "", ended.last_words]
     return Judged(kind, clause, missing, detail, round(ended.seconds, 3), ended.peak_bytes)
 
 
@@ -229,14 +228,3 @@ def _missing(error: LanceError, target: Target) -> str:
     if str(target.root.parent) in str(error) or ".py" in str(error):
         missing.append("nothing, but a path of the machine is too much")
     return ", ".join(missing)
-
-
-def _of_death(ended: Ended) -> str:
-    if ended.signal == signal.SIGALRM:
-        return "hang"
-    return "oom" if "memory allocation" in ended.told else "abort"
-
-
-def _told(ended: Ended) -> str:
-    name = signal.strsignal(ended.signal) if ended.signal else "ended without an answer"
-    return f"{name}: {ended.told[-300:]}"

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pylanceref
 from lanceref_testing.object_server import running
+from lanceref_testing.table_operations import cleanup
 
 from lance_conformance.campaigns.faults.crash_points import SCHEMES
 from lance_conformance.campaigns.faults.deeds import (
@@ -31,7 +32,7 @@ from lance_conformance.campaigns.faults.deeds import (
     unwell,
     verdict,
 )
-from lance_conformance.campaigns.faults.operations import cleanup, missing, residue
+from lance_conformance.campaigns.faults.needed_files import missing, residue
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 
 WRITERS, MOST = 8, 8
@@ -124,11 +125,23 @@ def run_race(case: str) -> Outcome:
     name, _, engines = told.partition(", ")
     stable, v2_names = TABLES[table]
     with team(on) as own:
-        if not start(own, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names):
-            return judged(own.errors)
-        while own.run():
-            pass
-        return judged([*verdict(own, NUMBERS), *unwell(own)], counts=own.counts)
+        begun = start(own, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names)
+        return judged([*left_by(own)] if begun else own.errors, counts=own.counts)
+
+
+def left_by(team: Team, luck: random.Random | None = None) -> Iterator[str]:
+    """Let writers go until all is done, some killed by `luck`; yield what is wrong then.
+
+    A cleanup leaves exactly the files that are needed, and the rows as they were.
+    """
+    yield from storm(team, luck)
+    yield from verdict(team, NUMBERS)
+    yield from unwell(team)
+    yield from apart(_clean_up, team.uri, team.options) or ()
+    if not team.options:
+        yield from (f"the cleanup leaves {one}" for one in sorted(residue(Path(team.uri))))
+        yield from (f"the cleanup took {one}" for one in sorted(missing(Path(team.uri))))
+    yield from verdict(team, NUMBERS, first=None)
 
 
 KILLS_OF_A_ROUND = 25
@@ -141,10 +154,16 @@ KINDS = ("append", "delete", "increment", "upsert", "append", "delete", "increme
 """What the writers of a round do."""
 
 
-def storm(team: Team, luck: random.Random) -> Iterator[str]:
+def _clean_up(uri: str, options: dict[str, str]) -> None:
+    cleanup(pylanceref, uri, options)
+
+
+def storm(team: Team, luck: random.Random | None) -> Iterator[str]:
     """Let writers go until all is done, and kill some; yield what is wrong after a kill."""
     pause = CLOUD_PAUSE_SECONDS if team.options else PAUSE_SECONDS
-    while team.run(luck.uniform(0, pause)):
+    while team.run(1.0 if luck is None else luck.uniform(0, pause)):
+        if luck is None:
+            continue
         busy = [writer for writer in team.running if writer.at is not None]
         kills = sum(writer.killed for writer in team.writers)
         if kills < KILLS_OF_A_ROUND and busy and luck.random() < 0.8:
@@ -170,16 +189,8 @@ def run_round(case: str) -> Outcome:
     stable = bool(int(seed) % 2)
     with team(on) as own:
         v2_names = bool(own.options) or stable
-        if not start(own, KINDS, ENGINES["mixed"], stable=stable, v2_names=v2_names):
-            return judged(own.errors)
-        wrong = list(storm(own, random.Random(int(seed))))
-        wrong += [*verdict(own, NUMBERS), *unwell(own)]
-        refused: list[str] | None = apart(cleanup, own.uri, own.options)
-        wrong += refused or []
-        if not own.options:
-            wrong += [f"the cleanup leaves {one}" for one in sorted(residue(Path(own.uri)))]
-            wrong += [f"the cleanup took {one}" for one in sorted(missing(Path(own.uri)))]
-        wrong += verdict(own, NUMBERS, first=None)
+        begun = start(own, KINDS, ENGINES["mixed"], stable=stable, v2_names=v2_names)
+        wrong = [*left_by(own, random.Random(int(seed)))] if begun else own.errors
         return judged(wrong, counts=own.counts)
 
 

@@ -27,18 +27,20 @@ import pylanceref
 from lanceref.core.errors import LanceError, OperationRefused
 from lanceref_testing.faults import Crash, Fault, faulty, watch_calls
 from lanceref_testing.object_server import BUCKET, TABLE, ObjectServer, prefix_of, running
-
-from lance_conformance import oracle
-from lance_conformance.campaigns.child import Ended, ask
-from lance_conformance.campaigns.faults.deeds import apart
-from lance_conformance.campaigns.faults.operations import (
+from lanceref_testing.table_operations import (
+    INDEXING,
+    ON_ROWS,
+    ON_THE_REST,
     OPERATIONS,
     REMOVALS,
     build,
     cleanup,
-    missing,
-    residue,
 )
+
+from lance_conformance import oracle
+from lance_conformance.campaigns.child import Ended, ask
+from lance_conformance.campaigns.faults.deeds import apart
+from lance_conformance.campaigns.faults.needed_files import missing, residue
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 
 Seen = dict[str, Any] | str | None
@@ -214,7 +216,7 @@ class CloudGround(Ground):
         """Return the changes of the stores that an operation makes."""
         self.put_back(operation)
         with faulty(Fault()) as fault:
-            OPERATIONS[operation](self.uri)
+            OPERATIONS[operation](pylanceref, self.uri)
         return fault.steps
 
     def attempt(self, operation: str, number: int, fate: str) -> Ended:
@@ -240,7 +242,7 @@ class CloudGround(Ground):
 def attempted(operation: str, uri: str) -> list[str]:
     """Do an operation in this process, which a step of it may end; return its error."""
     try:
-        OPERATIONS[operation](uri)
+        OPERATIONS[operation](pylanceref, uri)
     except (LanceError, OSError) as error:
         return [type(error).__name__]
     return [""]
@@ -250,7 +252,7 @@ def judged_points(ground: Ground, name: str, fate: str) -> Outcome:
     """Return the outcome of an operation that meets its fate at each of its steps."""
     ground.put_back(name)
     before = own_sight(ground.uri)
-    OPERATIONS[name](ground.uri)
+    OPERATIONS[name](pylanceref, ground.uri)
     after = own_sight(ground.uri)
     steps, wrong = ground.steps(name), []
     for number, step in enumerate(steps, 1):
@@ -288,7 +290,7 @@ def _faults(
         if not _same(found, after, "ids"):
             yield "done again it has another result"
     if found is not None:
-        cleanup(path)
+        cleanup(pylanceref, path)
         if not _same(own_sight(path), found):
             yield "the cleanup has changed the table"
     left, lacking = ground.files(residue), ground.files(missing)
@@ -299,10 +301,10 @@ def _faults(
 def _again(path: str, name: str) -> None:
     """Do an operation once more; where a branch was half made, after a cleanup."""
     try:
-        OPERATIONS[name](path)
+        OPERATIONS[name](pylanceref, path)
     except OperationRefused:
-        cleanup(path)
-        OPERATIONS[name](path)
+        cleanup(pylanceref, path)
+        OPERATIONS[name](pylanceref, path)
 
 
 def _strange(found: Seen, before: Seen, after: Seen) -> Iterator[str]:
@@ -328,8 +330,8 @@ def _same(one: Seen, other: Seen, *ignored: str) -> bool:
 TABLES = {"addresses, V1 names": False, "stable ids, V2 names": True}
 """Local tables by whether they are of the new kind."""
 
-ELSEWHERE = ("index entry",)
-"""Operations that write files of their own to a local folder."""
+INTERRUPTED = [*(ON_ROWS | ON_THE_REST | INDEXING)]
+"""Operations whose files both implementations read."""
 
 
 def _session(plan: Plan, names: Sequence[str], make: Callable[[str], Ground]) -> Session:
@@ -349,7 +351,9 @@ def _session(plan: Plan, names: Sequence[str], make: Callable[[str], Ground]) ->
 def crash(plan: Plan) -> Iterator[Session]:
     """Open the part: as many operations and fates as are planned, evenly spread."""
     fates = ("killed", "refused")
-    names = [f"{table}/{name}, {fate}" for table in TABLES for name in OPERATIONS for fate in fates]
+    names = [
+        f"{table}/{name}, {fate}" for table in TABLES for name in INTERRUPTED for fate in fates
+    ]
     with tempfile.TemporaryDirectory() as folder:
 
         def make(table: str) -> Ground:
@@ -364,8 +368,7 @@ def crash_cloud(plan: Plan) -> Iterator[Session]:
         f"{scheme}/{ids}/{name}, {fate}"
         for scheme in SCHEMES
         for ids in ("addresses", "stable ids")
-        for name in OPERATIONS
-        if name not in ELSEWHERE
+        for name in INTERRUPTED
         for fate in ("crashed", "refused")
     ]
     with running() as server, environment(server):

@@ -1,1 +1,1 @@
-"""Histories: the same random operations by the reference and the oracle, in lockstep."""
+"""Histories: the same operations by the reference, the oracle and its old releases."""

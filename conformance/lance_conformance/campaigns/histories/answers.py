@@ -12,8 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
-
-from lance_conformance.campaigns.conditions import (
+from lanceref_testing.conditions import (
     begun,
     compared,
     either,
@@ -22,10 +21,11 @@ from lance_conformance.campaigns.conditions import (
     placed,
     spelled,
 )
-from lance_conformance.campaigns.guarded import guarded
+
 from lance_conformance.campaigns.histories.index_rules import is_json, is_text, is_vector
 from lance_conformance.campaigns.histories.values import TOKENS, column
 from lance_conformance.campaigns.histories.view import View
+from lance_conformance.guarded import guarded
 
 Question = str
 """Arguments of `to_table` in words; `use_index` says whether indices are asked."""

@@ -1,8 +1,8 @@
 """Conflict matrix: whether one commit can follow another, asked of the reference and the oracle.
 
-Each operation is staged on the same version of a small table. Then the one of a row is committed by
-the oracle, and that of a column by both, each on a copy of its own: the verdicts must be the same,
-and where both commit so must rows and fragments.
+Each operation is staged on the same version of a small table, by the recipes of the cases. The one
+of a row is committed by the reference, then that of a column by both, each on a copy of its own:
+the verdicts must be the same, and where both commit so must rows and manifest.
 """
 
 from __future__ import annotations
@@ -13,24 +13,33 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
+import pylanceref
 from lanceref.core.errors import CommitConflictError, LanceError
+from lanceref_testing.table_facts import facts
 from pylanceref.dataset import LanceDataset, dataset
+from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance import oracle
-from lance_conformance.campaigns.guarded import REFUSALS
+from lance_conformance.campaigns.histories.lockstep import read
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
+from lance_conformance.guarded import REFUSALS
 from lance_conformance.known_divergences import find
+from lance_conformance.recipes.cases.transactions import commits
+from lance_conformance.recipes.cases.transactions.conflicts import STAGES, Stage
 
 STANDS, RETRY, NEVER, FAILED = ".", "R", "X", "E"
 """Verdicts of a commit."""
 
 NAMES = {STANDS: "committed", RETRY: "to be tried again", NEVER: "conflict", FAILED: "error"}
 """Verdicts in words."""
+
+BASE = 2
+"""The version that operations are staged on."""
 
 OVERLAYS = "LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES"
 """Variable of the environment that lets the oracle write and read overlays."""
@@ -42,7 +51,7 @@ class Result:
 
     verdict: str
     rows: pa.Table | None = None
-    fragments: tuple[object, ...] = ()
+    told: tuple[object, ...] = ()
 
 
 class Matrix:
@@ -50,16 +59,11 @@ class Matrix:
 
     def __init__(self, folder: Path, *, stable: bool) -> None:
         os.environ.setdefault(OVERLAYS, "1")  # before the oracle is imported
-        self._folder, base, lance = folder, folder / "base", oracle.lance()
-        columns = {name: range(20) for name in "abc"}
-        made = lance.write_dataset(
-            pa.table(columns), str(base), max_rows_per_file=10, enable_stable_row_ids=stable
-        )
-        made.update_config({"x": "1"})
-        self._version = int(made.version)
-        self.operations = _staged(made, base)
-        for name in self.operations:
-            self._by_oracle(name, self._copy("base", f"after_{name}"))
+        self._folder, base = folder, folder / "base"
+        commits.base(str(base), stable=stable)
+        self.operations = {name: stage(str(base)) for name, stage in {**STAGES, **MORE}.items()}
+        for name, operation in self.operations.items():
+            LanceDataset.commit(self._copy("base", _after(name)), operation, read_version=BASE)
 
     def judged(self, theirs: str, ours: str) -> Outcome:
         """Commit `ours` over `theirs`, once by each: both commit the same, or refuse alike."""
@@ -76,14 +80,13 @@ class Matrix:
         return Outcome("differed", (f"{ours} over {theirs}: {told}",), counts)
 
     def _by_oracle(self, name: str, path: Path) -> None:
-        operation = self.operations[name]
-        oracle.lance().LanceDataset.commit(str(path), operation, read_version=self._version)
+        """Commit an operation as the reference wrote it down."""
+        lance = oracle.lance()
+        transaction = lance.dataset(str(self._folder / _after(name))).read_transaction(BASE + 1)
+        lance.LanceDataset.commit(str(path), transaction.operation, read_version=BASE)
 
     def _by_reference(self, name: str, path: Path) -> None:
-        """Commit an operation as the oracle wrote it down."""
-        transaction = dataset(self._folder / f"after_{name}").read_transaction(self._version + 1)
-        assert transaction is not None  # the oracle writes it into every version
-        LanceDataset.commit(path, transaction.operation, read_version=self._version)
+        LanceDataset.commit(path, self.operations[name], read_version=BASE)
 
     def _try(
         self,
@@ -93,13 +96,13 @@ class Matrix:
         raised: tuple[type[Exception], ...],
     ) -> Result:
         """Commit on a copy; any error that is not one of `raised` ends the campaign."""
-        path = self._copy(f"after_{theirs}", f"try_{uuid4().hex}")
+        path = self._copy(_after(theirs), f"try_{uuid4().hex}")
         try:
             commit(ours, path)
         except raised as error:
             return Result(_verdict(error))
-        found = dataset(path)
-        return Result(STANDS, found.to_table(with_row_id=True), tuple(_fragments(found)))
+        told = facts(dataset(path)._snapshot.manifest, str(path))
+        return Result(STANDS, read(pylanceref, path), (told["manifest"], told["indices"]))
 
     def _copy(self, source: str, name: str) -> Path:
         return Path(shutil.copytree(self._folder / source, self._folder / name))
@@ -111,124 +114,55 @@ def _verdict(error: Exception) -> str:
     return FAILED
 
 
-def _fragments(found: LanceDataset) -> Iterator[object]:
-    """Yield what must be the same of each fragment: all but the names of new files."""
-    for fragment in found.get_fragments():
-        held = fragment.metadata.to_json()
-        for file in fragment.metadata.files:
-            yield fragment.fragment_id, tuple(file.fields), tuple(file.column_indices)
-        versions = ("row_id_meta", "created_at_version_meta", "last_updated_at_version_meta")
-        yield tuple(str(held[name]) for name in versions)
-        yield fragment.physical_rows, fragment.num_deletions
+def _after(name: str) -> str:
+    return f"after {name}"
 
 
-def _staged(made: LanceDataset, base: Path) -> dict[str, object]:
-    """Return every operation by a short name, staged on a version of the table."""
-    on_rows, on_columns = _on_rows(made, base), _on_columns(made, base)
-    return {**on_rows, **on_columns, **_on_cells(base), **_on_settings()}
+def _kept(stage: Stage) -> Stage:
+    """Return the stage of an operation that leaves the nullability of all fields."""
+    return lambda uri: replace(stage(uri), preserves_nullability=True)
 
 
-def _new(base: Path) -> list[object]:
-    """Write one row for a later commit."""
-    rows = pa.table({name: [1] for name in "abc"})
-    return list(oracle.lance().fragment.write_fragments(rows, str(base), mode="append"))
+def _edited(**maps: Any) -> Stage:
+    return lambda _: Op.UpdateConfig(**maps)
 
 
-def _on_rows(made: LanceDataset, base: Path) -> dict[str, object]:
-    op, fragments = oracle.lance().LanceOperation, made.get_fragments()
-    first, second = (one.metadata for one in fragments)
-    schema = made.lance_schema.to_pyarrow()
-    return {
-        "Ap": op.Append(_new(base)),
-        "Ow": op.Overwrite(schema, _new(base)),
-        "D0": op.Delete([fragments[0].delete("a = 1")], [], "a = 1"),
-        "D1": op.Delete([fragments[1].delete("a = 11")], [], "a = 11"),
-        "DF0": op.Delete([], [0], "a < 10"),
-        "U0": op.Update(
-            updated_fragments=[fragments[0].delete("a = 2")],
-            new_fragments=_new(base),
-            fields_for_preserving_frag_bitmap=[0, 1, 2],
-            update_mode="rewrite_rows",
-        ),
-        "W0": op.Rewrite([op.RewriteGroup([first], [replace(first, id=0)])], []),
-        "W1": op.Rewrite([op.RewriteGroup([second], [replace(second, id=0)])], []),
-        "Rs": op.Restore(1),
-    }
+def _overlaid(number: int, name: str, *offsets: int) -> Stage:
+    """Return the stage of new values of a column for some rows of a fragment."""
+
+    def stage(uri: str) -> object:
+        values, slug = [7] * len(offsets), f"overlay-{number}-{name}-{offsets[0]}"
+        file = commits.column_file(uri, name, values, "ab".index(name), slug)
+        group = Op.DataOverlayGroup(number, [Op.DataOverlayFile(file, list(offsets))])
+        return Op.DataOverlay([group])
+
+    return stage
 
 
-def _on_columns(made: LanceDataset, base: Path) -> dict[str, object]:
-    op, fragments = oracle.lance().LanceOperation, made.get_fragments()
-    kept = pa.schema({"a": pa.int64(), "b": pa.int64()})
-    narrow = import_module("lance.schema").LanceSchema.from_pyarrow(kept)
-    columns = pa.table({"a": range(10), "c": range(10)})
-    updated, fields, *_ = fragments[0].update_columns(columns, left_on="a")
-    merged = [one.merge_columns({"d": "a + 1"}) for one in fragments]
+def _rewritten(number: int) -> Stage:
+    """Return the stage of a fragment in place of itself, row ids and all."""
 
-    def replaced(number: int, name: str, field: int) -> object:
-        file = _column_file(base, name, field)
-        return op.DataReplacement([op.DataReplacementGroup(number, file)])
+    def stage(uri: str) -> object:
+        held = dataset(uri, version=BASE).get_fragments()[number].metadata
+        return Op.Rewrite([Op.RewriteGroup([held], [replace(held, id=0)])], [])
 
-    def index(name: str, field: int) -> object:
-        entry = import_module("lance.dataset").Index(str(uuid4()), name, [field], 2, {0, 1}, 0)
-        return op.CreateIndex([entry], [])
-
-    return {
-        "C0c": op.Update(
-            updated_fragments=[updated], fields_modified=fields, update_mode="rewrite_columns"
-        ),
-        "Me": op.Merge([fragment for fragment, _ in merged], merged[0][1]),
-        "MeN": op.Merge([fragment for fragment, _ in merged], merged[0][1], True),
-        "Pr": op.Project(narrow),
-        "PrN": op.Project(narrow, True),
-        "R0c": replaced(0, "c", 2),
-        "R1c": replaced(1, "c", 2),
-        "R0b": replaced(0, "b", 1),
-        "Ix": index("i1", 2),
-        "Iy": index("i2", 0),
-    }
+    return stage
 
 
-def _on_cells(base: Path) -> dict[str, object]:
-    """Return overlays: new values of a column for some rows of a fragment."""
-    op = oracle.lance().LanceOperation
-
-    def overlaid(number: int, name: str, field: int, offsets: list[int]) -> object:
-        file = _column_file(base, name, field, len(offsets))
-        group = op.DataOverlayGroup(number, [op.DataOverlayFile(file, offsets)])
-        return op.DataOverlay([group])
-
-    return {
-        "V0c": overlaid(0, "c", 2, [1, 5]),  # a row that D0 takes out
-        "V0d": overlaid(0, "c", 2, [5, 6]),
-        "V0b": overlaid(0, "b", 1, [2, 5]),  # a row that U0 moves
-        "V1c": overlaid(1, "c", 2, [5]),
-    }
-
-
-def _on_settings() -> dict[str, object]:
-    op = oracle.lance().LanceOperation
-
-    def edit(**maps: dict[str, str]) -> object:
-        edits = {f"{name}_updates": op.UpdateMap(values) for name, values in maps.items()}
-        return op.UpdateConfig(**edits)
-
-    return {
-        "CfK": edit(config={"K": "1"}),
-        "CfL": edit(config={"L": "1"}),
-        "CfR": op.UpdateConfig(config_updates=op.UpdateMap({"Z": "1"}, True)),
-        "TmK": edit(table_metadata={"K": "1"}),
-        "SmK": edit(schema_metadata={"K": "1"}),
-        "FmK": op.UpdateConfig(field_metadata_updates={2: op.UpdateMap({"K": "1"})}),
-    }
-
-
-def _column_file(base: Path, name: str, field: int, rows: int = 10) -> object:
-    """Write a column of so many rows and return how a manifest lists it."""
-    path = f"{uuid4().hex}.lance"
-    schema = pa.schema({name: pa.int64()})
-    with oracle.lance_file().LanceFileWriter(str(base / "data" / path), schema) as writer:
-        writer.write_batch(pa.table({name: range(rows)}))
-    return oracle.lance().fragment.DataFile(path, [field], [0], 2, 2)
+MORE: dict[str, Stage] = {
+    "rewrite 0": _rewritten(0),
+    "rewrite 1": _rewritten(1),
+    "merge, kept": _kept(STAGES["merge"]),
+    "project, kept": _kept(STAGES["project"]),
+    "replaced config": _edited(config_updates=Op.UpdateMap({"z": "1"}, True)),
+    "table key": _edited(table_metadata_updates=Op.UpdateMap({"k": "1"})),
+    "field key": _edited(field_metadata_updates={1: Op.UpdateMap({"k": "1"})}),
+    "overlay 0b": _overlaid(0, "b", 1, 2),  # rows that are deleted and updated
+    "overlay 0b, last": _overlaid(0, "b", 2),
+    "overlay 0a": _overlaid(0, "a", 0, 2),
+    "overlay 1b": _overlaid(1, "b", 2),
+}
+"""Operations that have no cases, or not with stable row ids."""
 
 
 TABLES = {"row addresses": False, "stable row ids": True}

@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -17,6 +18,7 @@ from lance_conformance.campaigns.histories.lockstep import Line, Lockstep, Step
 from lance_conformance.campaigns.histories.values import STORAGE, schema_text
 from lance_conformance.campaigns.histories.view import View, views
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
+from lance_conformance.shrink.minimal import minimal
 
 Rule = Callable[[Random, View], str | None]
 """Draws a line; None where it makes no sense. Its name is that of the operation."""
@@ -143,20 +145,15 @@ TRIES = 80
 
 
 def shortest(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
-    """Leave out whatever the difference at the end does not need."""
-    tries, size = TRIES, max(len(lines) // 2, 1)
-    while tries and size:
-        start, before = 0, len(lines)
-        while tries and start < len(lines):
-            shorter = lines[:start] + lines[start + size :]
-            tries -= 1
-            if (found := _replayed(shorter)) is not None:
-                lines, last = shorter, found
-            else:
-                start += size
-        if size > 1 or len(lines) == before:
-            size //= 2
-    return lines, last
+    """Leave out what the difference at the end does not need; return the step that differs too."""
+    tries, ends = count(), [last]
+
+    def differs(some: list[Line]) -> bool:
+        found = _replayed(some) if next(tries) < TRIES else None
+        ends.extend([] if found is None else [found])
+        return found is not None
+
+    return minimal(lines, differs), ends[-1]
 
 
 def _replayed(lines: Iterable[Line]) -> Step | None:
@@ -170,13 +167,13 @@ STEPS = 30
 """Operations of a history."""
 
 
-def _part(name: str, count: int, script: Script) -> Part:
+def _part(name: str, size: int, script: Script) -> Part:
     """Return the part of a script, each of whose operations must be done at least once."""
 
     def opened(plan: Plan) -> Iterator[Session]:
         yield Session(map(str, plan.seeds), lambda case: run_history(int(case), script))
 
-    return Part(name, count, opened, {"": [f"{rule.__name__}, done" for rule in script.rules]})
+    return Part(name, size, opened, {"": [f"{rule.__name__}, done" for rule in script.rules]})
 
 
 PARTS = (_part("plain", 500, PLAIN), _part("indexed", 200, INDEXED))

@@ -3,123 +3,48 @@
 A line is an expression that either implementation can follow: `lance` is its module, `root` the
 folder. Each line is followed by one of them on the one table and by the other on the other;
 `crossed` says which, so that each goes on with what the other wrote. Afterwards the tables must be
-the same, whoever reads them. What chance or the clock decides is left out: names of files, uuids,
-timestamps, sizes of files, and where a section of the manifest lies.
+the same, whoever reads them.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
-from base64 import b64decode
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 import pylanceref
-from google.protobuf.json_format import MessageToDict
-from google.protobuf.message import Message
-from lanceref.proto import table_pb2
+from lanceref_testing.table_facts import apart, facts, plain
 from pylanceref.dataset import LanceDataset
-from pyroaring import BitMap
 
 from lance_conformance import oracle
-from lance_conformance.campaigns.guarded import Told, guarded
 from lance_conformance.campaigns.histories.answers import answered_differently
 from lance_conformance.campaigns.histories.values import LINE_NAMES
 from lance_conformance.campaigns.histories.view import View, opening
 from lance_conformance.compare import first_difference
-
-CHANCE = frozenset(
-    {
-        *("timestamp", "transaction_file", "index_section", "transaction_section", "uuid"),
-        "version_aux_data",
-        *("writer_version", "file_size_bytes", "size_bytes", "created_at", "manifest_size"),
-        *("create_at", "updated_at", "branch_identifier", "inline_row_ids"),
-        *("inline_created_at_versions", "inline_last_updated_at_versions"),
-    }
-)
-"""Names of what no two writes have in common."""
-
-UNORDERED = frozenset(
-    {
-        *("updated_fragments", "removed_fragment_ids", "deleted_fragment_ids", "update_entries"),
-        *("base_paths", "new_indices", "removed_indices", "rewritten_indices", "new_index_files"),
-        "fields_for_preserving_frag_bitmap",
-    }
-)
-"""Lists that the oracle fills from a hash map, or in the order of one that it has so filled."""
+from lance_conformance.guarded import Told, guarded
 
 SYSTEM = ("_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version")
 """Columns that every table has."""
 
-_FILE_NAME = re.compile(r"^[0-9a-fA-F-]{30,}\.lance$")
 
-State = Mapping[str, object]
-
-
-def observe(found: LanceDataset, root: str) -> State:
+def observe(found: LanceDataset, root: str) -> Mapping[str, object]:
     """Return what the manifest of a table, its transaction, its tags and branches say.
 
-    Paths below `root` become relative to it. Sequences of row ids and versions are left out: how
-    they are cut is the writer's choice, and who reads the rows sees them.
+    Paths below `root` become relative to it.
     """
-    manifest = found._snapshot.manifest
-    live = {one.id for one in manifest.fragments}
     told = {
         "versions": [one["version"] for one in found.version_refs()],
-        "manifest": _told(manifest.message),
-        "indices": sorted((_index(one, live) for one in manifest.indices), key=_entry),
-        "transaction": None if manifest.transaction is None else _told(manifest.transaction),
         "tags": found.tags.list(),
         "branches": found.branches.list(),
     }
-    return cast("State", plain(told, root))
-
-
-def _told(message: Message) -> dict[str, object]:
-    told: dict[str, object] = MessageToDict(message, preserving_proto_field_name=True)
-    return told
-
-
-def _index(entry: table_pb2.IndexMetadata, live: Set[int]) -> dict[str, object]:
-    """Return an entry; of several over no live fragment the oracle leaves open which one stays."""
-    told = _told(entry)
-    if live.isdisjoint(BitMap.deserialize(entry.fragment_bitmap)):
-        return {name: told.get(name) for name in ("name", "fields", "index_details")}
-    return told
-
-
-def _entry(index: Mapping[str, object]) -> tuple[str, str]:
-    """Return what entries of an index section are ordered by."""
-    return str(index["name"]), str(index.get("fragment_bitmap"))
-
-
-def plain(value: object, root: str) -> object:
-    """Return a value without what is left to chance."""
-    if isinstance(value, Mapping):
-        kept = {k: plain(v, root) for k, v in value.items() if k not in CHANCE}
-        if "num_deleted_rows" in kept:
-            kept.pop("id", None)
-        if "fragment_bitmap" in kept:
-            bitmap = b64decode(cast("str", kept["fragment_bitmap"]))
-            kept["fragment_bitmap"] = list(BitMap.deserialize(bitmap))
-            kept["files"] = sorted(cast("list[object]", kept.get("files", [])), key=str)
-            if "Inverted" in str(kept.get("index_details")):
-                del kept["files"]  # how many partitions there are is the writer's choice
-        for name in UNORDERED & kept.keys():
-            kept[name] = sorted(cast("list[object]", kept[name]), key=str)
-        return kept
-    if isinstance(value, list | tuple):
-        return [plain(one, root) for one in value]
-    if isinstance(value, str):
-        return "*.lance" if _FILE_NAME.match(value) else value.replace(root, "ROOT")
-    return value
+    named = {name: plain(one, root) for name, one in told.items()}
+    return {**named, **facts(found._snapshot.manifest, root)}
 
 
 def outcome(value: object, root: str) -> object:
@@ -135,18 +60,6 @@ def read(module: ModuleType, path: Path) -> pa.Table:
     found = module.dataset(str(path))
     columns = [field.name for field in found.schema]
     return found.to_table(columns=[*columns, *SYSTEM])
-
-
-def apart(left: object, right: object, where: str = "") -> Iterator[str]:
-    """Yield where two plain values differ."""
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        for key in sorted({*left, *right}, key=str):
-            yield from apart(left.get(key), right.get(key), f"{where}.{key}")
-    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
-        for number, (one, other) in enumerate(zip(left, right)):
-            yield from apart(one, other, f"{where}[{number}]")
-    elif left != right:
-        yield f"{where}: {str(left)[:300]} and {str(right)[:300]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from random import Random
 
 import pyarrow as pa
+from lanceref_testing.conditions import compared
 
-from lance_conformance.campaigns.conditions import null_test
-from lance_conformance.campaigns.histories.values import KEYS, PLAIN, STORAGE, WORDS, schema_text
+from lance_conformance.campaigns.histories.index_rules import is_text
+from lance_conformance.campaigns.histories.values import PLAIN, STORAGE, column, schema_text
 from lance_conformance.campaigns.histories.view import View, opening
 
 
@@ -29,30 +30,14 @@ def predicate(random: Random, view: View) -> str:
 
 def comparison(random: Random, view: View) -> str:
     """Return one comparison; of 0.1 not with nulls (D.table.filter-single-value-batch-0-1)."""
-    types = pa.types
-    texts, numbers = (types.is_string, types.is_large_string), (types.is_integer,)
-    names = view.names_of(*texts, *numbers, types.is_boolean)
+    names = view.names_of(is_text, pa.types.is_integer, pa.types.is_boolean)
     names = [name for name in names if not (view.is_early and view.schema.field(name).nullable)]
     if not names:
         return "true"
     name = random.choice(names)
     if view.key in names and random.random() < 0.5:
         name = str(view.key)
-    if random.random() < 0.1:
-        return null_test(random, name)
-    if name in view.names_of(*texts):
-        return f"{name} = '{random.choice(WORDS)}'"
-    if name in view.names_of(types.is_boolean):
-        return random.choice((name, f"not {name}"))
-    first = random.randrange(KEYS)
-    return random.choice(
-        (
-            f"{name} % {random.randrange(2, 7)} = {random.randrange(2)}",
-            f"{name} between {first} and {first + random.randrange(20)}",
-            f"{name} in ({first}, {random.randrange(KEYS)}, {random.randrange(KEYS)})",
-            f"{name} {random.choice(('<', '>=', '!='))} {first}",
-        )
-    )
+    return compared(random, name, column(view.type_of(name)))
 
 
 def given(random: Random, options: Mapping[str, tuple[float, tuple[object, ...]]]) -> str:

@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import shapely
-
-from lance_conformance.campaigns.columns import Column, geometries, sql
+from lanceref_testing.columns import Column, geometries, sql
 
 COLUMNS: dict[str, pa.DataType] = {
     "k": pa.int64(),

@@ -25,9 +25,8 @@ import pylanceref.indices
 from lanceref.core.cursor import IOStats
 from lanceref.storage import Source
 from lanceref.storage.local_file import LocalSource
-
-from lance_conformance.campaigns.columns import ORDERED, Column, documents, geometries, lists
-from lance_conformance.campaigns.conditions import (
+from lanceref_testing.columns import ORDERED, Column, documents, geometries, lists
+from lanceref_testing.conditions import (
     Leaf,
     begun,
     compared,
@@ -38,8 +37,9 @@ from lance_conformance.campaigns.conditions import (
     placed,
     spelled,
 )
-from lance_conformance.campaigns.guarded import REFUSALS
+
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
+from lance_conformance.guarded import REFUSALS
 from lance_conformance.oracle import lance
 
 QUESTIONS = 200

@@ -1,16 +1,18 @@
-"""Filter parts: random filters, the oracle's rows beside the reference's.
+"""Grammar part: random filters over one table of all types, the oracle's rows beside ours.
 
-`grammar` draws expressions of DataFusion's types and functions over one table of all types.
-`indexed` draws conditions on columns with an index of each scalar type and asks them with the
-indices and without.
+A rule lists expressions of one type over the columns of `TABLE`; in them `{a|b}` is either text,
+and `<name>` an expression by another rule. Both evaluate functions with DataFusion: rules name few,
+of each form of a call, and such whose answer depends on nothing but their arguments. Filters that
+an index answers are drawn by the part `answers`, and by the histories of tables with indices.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
-import shutil
 from collections.abc import Iterator
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -18,110 +20,177 @@ import pyarrow as pa
 import pylanceref
 from lanceref.core.errors import LanceError
 
-from lance_conformance.campaigns.columns import Column, lists, sql
-from lance_conformance.campaigns.conditions import (
-    NULL_TESTS,
-    Leaf,
-    compared,
-    either,
-    equalled,
-    labelled,
-    null_test,
-    spelled,
-)
-from lance_conformance.campaigns.guarded import REFUSALS, guarded
 from lance_conformance.campaigns.queries.answers import addresses
-from lance_conformance.campaigns.queries.filter_grammar import TABLE, random_filter
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
-from lance_conformance.known_divergences import id_of
+from lance_conformance.guarded import REFUSALS, guarded
 from lance_conformance.oracle import lance
-from lance_conformance.recipes.indexed import create_index
 
-_WORDS = ("apple pie", "banana", "an apple", "cherry tree", "", "pineapple", "tree")
-_LETTERS = tuple("abcdefg")
-_LABELS = lists(Column(pa.utf8(), tuple("pqrs"), sql))
+UTC = datetime.UTC
+MOMENTS = [datetime.datetime(1969, 12, 31, 23, 59, 59, 250000), datetime.datetime(1970, 1, 1)]
+MOMENTS += [datetime.datetime(2020, month, 29, 12, 30, month) for month in (1, 2, 3, 5, 8, 12)]
+WORDS = [
+    "",
+    "a",
+    "B",
+    "ab",
+    "a%b",
+    "A_b",
+    " x ",
+    "Straße",
+    "日本",
+    "12",
+    "-3.5",
+    "a,b,c",
+    "2020-02-29",
+]
 
 
-def _worded(random: Random, name: str, column: Column) -> str:
-    """Look for a part of a word, or for a whole text."""
-    return random.choice((spelled, equalled))(random, name, column)
+def _cycle(values: list[object], type_: pa.DataType, rows: int = 48, nulls: int = 7) -> pa.Array:
+    """Return so many rows of the values in turn, every `nulls`-th one null."""
+    cells = [None if row % nulls == 3 else values[row % len(values)] for row in range(rows)]
+    return pa.array(cells, type_)
 
 
-INDEXED: dict[str, tuple[str, Column, Leaf]] = {
-    "n": ("BTREE", Column(pa.int32(), range(-60, 60), sql), compared),
-    "k": ("BITMAP", Column(pa.utf8(), _LETTERS, sql), compared),
-    "z": ("ZONEMAP", Column(pa.float64(), [n / 8 for n in range(1000)], sql), compared),
-    "e": ("BLOOMFILTER", Column(pa.int64(), range(200), sql), compared),
-    "g": ("NGRAM", Column(pa.utf8(), _WORDS, sql), _worded),
-    "tags": ("LABEL_LIST", _LABELS, labelled),
-    "w": ("FM", Column(pa.utf8(), _WORDS, sql), _worded),
+TABLE = pa.table(
+    {
+        "i8": _cycle([0, 1, -1, 127, -128], pa.int8()),
+        "i32": _cycle([0, 1, -1, 7, 100, -(2**31)], pa.int32(), nulls=5),
+        "i64": _cycle([0, 1, 2, -3, 10, 2**40], pa.int64()),
+        "u8": _cycle([0, 1, 2, 255], pa.uint8()),
+        "u64": _cycle([0, 1, 5, 2**63], pa.uint64(), nulls=9),
+        "f32": _cycle([0.0, 1.5, -2.25, 100.0], pa.float32()),
+        "f64": _cycle([0.0, -0.0, 1.0, -2.5, math.inf, 0.5], pa.float64(), nulls=8),
+        "dec": _cycle([Decimal("1.10"), Decimal("-3.25"), Decimal(0)], pa.decimal128(10, 2)),
+        "flag": _cycle([True, False], pa.bool_()),
+        "s": _cycle(list(WORDS), pa.utf8()),
+        "t": _cycle(list(reversed(WORDS)), pa.large_utf8(), nulls=6),
+        "bin": _cycle([b"", b"a", b"\x00\xff", b"zz"], pa.binary()),
+        "d": _cycle([one.date() for one in MOMENTS], pa.date32()),
+        "ts": _cycle(list(MOMENTS), pa.timestamp("us")),
+        "tz": _cycle([one.replace(tzinfo=UTC) for one in MOMENTS], pa.timestamp("ms", "UTC")),
+        "li": _cycle([[1, 2], [], [3, None], [2], [9, 9, 1]], pa.list_(pa.int64())),
+        "lt": _cycle([["a"], [], ["b", None], ["a", "ab"]], pa.list_(pa.utf8())),
+        "st": _cycle(
+            [{"x": 1, "y": "p"}, {"x": None, "y": "q"}, {"x": 5, "y": None}],
+            pa.struct([("x", pa.int32()), ("y", pa.utf8())]),
+        ),
+    }
+)
+"""The rows that are filtered."""
+
+
+_CHOICE, _RULE = re.compile(r"\{([^}]*)\}"), re.compile(r"<([a-z ]+)>")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Return alternatives that have no blank in them."""
+    return tuple(text.split())
+
+
+_KINDS = ("integer", "integer", "real", "text", "day", "moment")
+
+_LISTED = {"integer": "number", "text": "word", "day": "date"}
+
+LEAVES = {
+    "boolean": ("flag", "true", "false", "flag is null"),
+    "integer": ("<integers>", "<number>"),
+    "real": ("f32", "f64", "1.5", "0.0", "-2.5", "dec", "cast(i32 as double)"),
+    "text": ("<texts>", "<word>"),
 }
-"""Columns: the type of the index over each, its values, and how conditions on it are drawn."""
+"""Expressions of the rules that have others of their kind inside, where the filter must end."""
 
-ROWS = 600
+RULES: dict[str, tuple[str, ...]] = {
+    "boolean": (
+        "(<boolean> {and|or} <boolean>)",
+        "not (<boolean>)",
+        "(<boolean>) is {true|not true|not false}",
+        *["<comparison>"] * 4,
+        *["<membership>"] * 2,
+        *["<of text>"] * 2,
+        "<of list>",
+    ),
+    "comparison": tuple(
+        f"<{kind}> {rest}"
+        for kind in _KINDS
+        for rest in (
+            *[f"<sign> <{kind}>"] * 2,
+            f"between <{kind}> and <{kind}>",
+            f"is {{|not }}distinct from <{kind}>",
+            "is {|not }null",
+        )
+    ),
+    "membership": tuple(
+        f"<{kind}> {{|not }}in ({', '.join([f'<{one}>'] * count)})"
+        for kind, one in _LISTED.items()
+        for count in (1, 2, 3, 4)
+    ),
+    "of text": (
+        "<text> {|not }{like|ilike} {'a%'|'%b'|'%a%'|'_'|'A\\_b'|''|'%'}",
+        "{starts_with|ends_with|contains}(<text>, <word>)",
+        "regexp_{like|match}(<text>, {'^a'|'[0-9]+'|'b$'})",
+    ),
+    "of list": (
+        *("array_has(li, <number>)", "array_has(lt, <word>)", "array_length(li) > {0|1|2}"),
+        *("array_has_any(li, [<number>, <number>])", "array_has_all(lt, [<word>])"),
+        *("li[1] = <number>", "isnan(<real>)"),
+    ),
+    "integer": (
+        "<integers>",
+        "(<integer> {+|-|*} <integer>)",
+        "(<integer> {/|%} {2|3|-7})",
+        "abs({i32|i64|st.x} % 1000)",
+        "case when <shallow> then <integer> else <integer> end",
+        "coalesce(<integer>, <integer>)",
+        "cast(<integer> as {bigint|double})",
+        "octet_length(<text>)",
+        "date_part('{year|month|day|hour|dow|quarter}', {d|ts|tz})",
+    ),
+    "real": (
+        "{f32|f64|dec}",
+        "(<real> {+|*} <real>)",
+        "{abs|floor}(<real>)",
+        "cast({i8|i32|i64|u8|u64|st.x|dec} as {double|float})",
+    ),
+    "text": (
+        "<texts>",
+        "{upper|trim}(<text>)",
+        "substr(<text>, {1|2|3}, {0|1|2|3})",
+        "(<text> || <text>)",
+        "coalesce(<text>, <word>)",
+        "cast({i32|flag|d|i8|dec} as string)",
+    ),
+    "day": ("d", "<date>", "cast({d|ts} as date)", "coalesce(d, <date>)"),
+    "moment": (
+        *("{ts|tz}", "timestamp '{1970-01-01 00:00:00|2020-02-29 12:30:02}'"),
+        "date_trunc('{year|week|hour|second}', {ts|tz})",
+        *("cast({d|ts} as timestamp)", "date_bin(interval '{1 hour|2 days}', ts)"),
+    ),
+    "shallow": ("flag", "<comparison>", "<comparison>", "<membership>", "<of text>"),
+    "sign": _words("= != < <= > >="),
+    "number": _words("0 1 2 3 -1 7 100 255"),
+    "word": tuple(f"'{word}'" for word in WORDS),
+    "date": tuple(f"date '{day}'" for day in _words("1970-01-01 2020-02-29 2020-05-29 2021-01-01")),
+    "integers": _words("i8 i32 i64 u8 u64 st.x"),
+    "texts": _words("s t st.y"),
+}
+"""Expressions by the name of their rule."""
 
 
-def write_indexed(uri: str) -> None:
-    """Let the oracle write the table in three fragments, index it, delete and append rows."""
-    dataset = lance().write_dataset(_rows(0, ROWS), uri, max_rows_per_file=ROWS // 3)
-    for column, (kind, *_) in INDEXED.items():
-        create_index(lance(), dataset, column, kind, {})
-    dataset.delete("id % 11 = 4")
-    lance().write_dataset(_rows(ROWS, ROWS // 4), uri, mode="append")
+def random_filter(random: Random) -> str:
+    """Return a condition of at most four levels."""
+    return _expression("boolean", random, random.choice((1, 2, 2, 3, 4)))
 
 
-def _rows(start: int, count: int) -> pa.Table:
-    random = Random(start)
-    ids = pa.array(range(start, start + count), pa.int64())
-    drawn = {name: column.drawn(random, count) for name, (_, column, _) in INDEXED.items()}
-    return pa.table({"id": ids, **drawn})
-
-
-def condition(random: Random, column: str) -> str:
-    """Return a condition on a column, joined with one on another now and then."""
-    text = _leaf(random, column)
-    if random.random() < 0.35:
-        text = either(random, text, _leaf(random, random.choice([*INDEXED])))
-    return f"not ({text})" if random.random() < 0.15 else text
-
-
-def _leaf(random: Random, name: str) -> str:
-    _, column, leaf = INDEXED[name]
-    return null_test(random, name) if random.random() < NULL_TESTS else leaf(random, name, column)
+def _expression(name: str, random: Random, depth: int) -> str:
+    """Return an expression by a rule, at most so many levels deep."""
+    has_levels = name in LEAVES
+    rules = LEAVES if has_levels and depth <= 0 else RULES
+    text = _CHOICE.sub(lambda found: random.choice(found[1].split("|")), random.choice(rules[name]))
+    return _RULE.sub(lambda found: _expression(found[1], random, depth - has_levels), text)
 
 
 FRAGMENT_ROWS = 20
 """Rows of a fragment of the table of all types."""
-
-ZEROS = re.compile(r"coalesce\(0\.0, (?:dec|f64|f32|\()")
-"""A zero that is only there after the expression was simplified."""
-
-YEARS = re.compile(r"date_part\('year', cast\(\w+ as timestamp\)\) \D*(-?\d+(?:, -?\d+)*)")
-"""A year of nanoseconds that is compared with numbers, whose bounds the oracle takes."""
-
-NANOSECONDS = range(1678, 2262)
-"""Years whose bounds are nanoseconds of 64 bits."""
-
-
-def divergence_of(text: str, wanted: object, found: object) -> str | None:
-    """Return the id of the divergence that a filter shows, None where there is none.
-
-    `wanted` and `found` are addresses of rows, or the text of a refusal.
-    """
-    if "round(" in text and "Invalid comparison operation: Decimal128" in str(found):
-        return id_of("queries/grammar", "rounded decimals are compared")
-    if not (isinstance(wanted, list) and isinstance(found, list)):
-        return None
-    years = {int(year) for numbers in YEARS.findall(text) for year in numbers.split(", ")}
-    if not years <= {*NANOSECONDS} and {*wanted} < {*found}:
-        return id_of("queries/grammar", "a year that nanoseconds do not have")
-    if not ZEROS.search(text):
-        return None
-    different = {(one >> 32) * FRAGMENT_ROWS + (one & 0xFFFFFFFF) for one in {*wanted} ^ {*found}}
-    values = TABLE["f64"].to_pylist()
-    is_zero = all(values[row] == 0 and math.copysign(1, values[row]) < 0 for row in different)
-    return id_of("queries/grammar", "zeros differ by their sign") if is_zero else None
-
 
 ORACLE_REFUSALS = (*REFUSALS, TypeError, RuntimeError, pa.ArrowException)
 """What the oracle raises for a filter that it refuses."""
@@ -131,10 +200,10 @@ OURS = (LanceError,)
 
 
 def rows_of(
-    dataset: Any, text: str, refusals: tuple[type[Exception], ...] = ORACLE_REFUSALS, **scan: bool
+    dataset: Any, text: str, refusals: tuple[type[Exception], ...] = ORACLE_REFUSALS
 ) -> list[int] | str:
     """Return the addresses of the rows that pass a filter, or why it is refused."""
-    found = guarded(lambda: addresses(dataset, text, **scan), refusals)
+    found = guarded(lambda: addresses(dataset, text), refusals)
     return found.value if isinstance(found.value, list) else found.error
 
 
@@ -145,8 +214,7 @@ def judge(text: str, wanted: object, found: object) -> Outcome:
     told = (text, f"oracle    {str(wanted)[:400]}", f"reference {str(found)[:400]}")
     if isinstance(wanted, str) and isinstance(found, str):
         return Outcome("refused", (wanted.partition(":")[0], *told))
-    known = divergence_of(text, wanted, found)
-    return Outcome("known", (known, *told)) if known else Outcome("differed", told)
+    return Outcome("differed", told)
 
 
 def grammar(plan: Plan) -> Iterator[Session]:
@@ -164,35 +232,4 @@ def grammar(plan: Plan) -> Iterator[Session]:
     yield Session(map(str, range(plan.count)), run)
 
 
-def indexed(plan: Plan) -> Iterator[Session]:
-    """Open the part: conditions on indexed columns, each with the indices and without.
-
-    The oracle is asked without its indices: what it finds is what the answers of the reference by
-    the same files are held to.
-    """
-    uri = str(plan.folder / "indexed.lance")
-    shutil.rmtree(uri, ignore_errors=True)
-    write_indexed(uri)
-    theirs, ours = lance().dataset(uri), pylanceref.dataset(uri)
-
-    def run(case: str) -> Outcome:
-        column = [*INDEXED][int(case) % len(INDEXED)]
-        text = condition(Random(f"{plan.seed}/{case}"), column)
-        wanted = rows_of(theirs, text, use_index=False)
-        for use_index in (True, False):
-            found = rows_of(ours, text, OURS, use_index=use_index)
-            outcome = judge(text, wanted, found)
-            if outcome.verdict == "differed":
-                break
-        counts = {f"conditions by {INDEXED[column][0]}": 1}
-        return Outcome(outcome.verdict, outcome.details, counts)
-
-    yield Session(map(str, range(plan.count)), run)
-
-
-PARTS = (
-    Part("grammar", 10_000, grammar),
-    Part(
-        "indexed", 2100, indexed, {"": [f"conditions by {kind}" for kind, *_ in INDEXED.values()]}
-    ),
-)
+PARTS = (Part("grammar", 10_000, grammar),)

@@ -6,10 +6,10 @@ from random import Random
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.campaigns.damage.anatomy import PADDING, PAGES, Anatomy, may_change
-from lance_conformance.campaigns.damage.mutations import mutations
 from lance_conformance.campaigns.damage.whole.fields import edited, latest
 from lanceref.core.spans import Span
+from lanceref_testing.anatomy import PADDING, PAGES, Anatomy, may_change
+from lanceref_testing.mutations import mutations
 from pylanceref.file import LanceFileWriter
 
 

@@ -1,12 +1,12 @@
 """Bases: the undamaged tables, one for each file version and for each part a table may have.
 
-Every table has the columns `id` and `text`; a victim has their schema, and every row of it has a
-value that no base has. Bases are written once, by the reference.
+Every table has the columns of `lanceref_testing.table_operations`, some have one more; a victim has
+their schema, and ids that no base has. Bases are written once, by the reference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pylanceref
+from lanceref_testing.table_operations import build, new_rows
 from pylanceref.blob import blob_array, blob_field
 from pylanceref.file import LanceFileWriter
 from pylanceref.metadata import DataFile
@@ -21,17 +22,8 @@ from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.indexed import create_index
 
-ROWS = 120
-"""Rows of a base when it is first written."""
-
-IN_FILE = 40
-"""Rows of a data file."""
-
 MARK = 9 * 10**9
 """Where the ids of a victim begin: no base has one of them."""
-
-MARK_TEXT = "mark of the victim"
-"""Text of every row of a victim."""
 
 _BLOB = blob_field("b", inline_size_threshold=20, dedicated_size_threshold=340)
 """Blobs of the second kind: inline, in a shared file, and in files of their own."""
@@ -48,24 +40,23 @@ class Base:
     stable_row_ids: bool = False
     afterwards: Callable[[pylanceref.LanceDataset], object] | None = field(default=None)
 
-    def rows(self, first: int, count: int, text: str = "") -> pa.Table:
-        """Return rows whose ids count from `first`."""
-        texts = [text or f"w{n % 5} seven w{n % 11}" for n in range(count)]
-        table = pa.table({"id": pa.array(range(first, first + count), pa.int64()), "text": texts})
+    def new_rows(self, ids: Sequence[int]) -> pa.Table:
+        """Return rows without the column that is added later."""
+        table = new_rows(ids)
         if self.extra is None:
             return table
-        column = self.extra(count)
+        column = self.extra(len(ids))
         field = _BLOB if column.type == _BLOB.type else pa.field("c", column.type)
         return table.append_column(field, column)
 
+    def rows(self, first: int, count: int) -> pa.Table:
+        """Return rows for the table whose ids count from `first`."""
+        twice = pa.array([0] * count, pa.int64())
+        return self.new_rows(range(first, first + count)).append_column("twice", twice)
+
 
 def _blobs(rows: int) -> pa.Array:
-    return blob_array([None if n % 9 == 8 else bytes([n % 256]) * (3 * n) for n in range(rows)])
-
-
-def _vectors(rows: int) -> pa.Array:
-    values = np.random.default_rng(1).random(8 * rows, np.float32)
-    return pa.FixedSizeListArray.from_arrays(pa.array(values), 8)
+    return blob_array([None if n % 9 == 8 else bytes([n % 256]) * (60 * n) for n in range(rows)])
 
 
 def _nested(rows: int) -> pa.Array:
@@ -79,60 +70,44 @@ def _documents(rows: int) -> pa.Array:
     return pa.array([f'{{"a":{n}}}' for n in range(rows)], pa.json_())
 
 
-def _delete(made: pylanceref.LanceDataset) -> None:
-    made.delete("id % 7 = 3")
-
-
-def _name(made: pylanceref.LanceDataset) -> None:
-    made.delete("id < 5")
-    made.tags.create("first", 1)
-    made.create_branch("side", 1).delete("id < 9")
-    made.tags.create("beside", ("side", None))
-
-
-def _update(made: pylanceref.LanceDataset) -> None:
-    made.update({"text": "'new'"}, where="id % 10 = 1")
-    made.delete("id % 10 = 2")
-
-
 def _cover(made: pylanceref.LanceDataset) -> None:
     path = Path(made.uri, "data", "overlay.lance")
-    rows = pa.table({"text": ["over", "laid"]})
-    with LanceFileWriter(str(path), rows.schema, version="2.1") as writer:
-        writer.write_batch(rows)
-    file = DataFile(path.name, [1], [0], 2, 1, path.stat().st_size)
+    texts = pa.table({"text": ["over", "laid"]})
+    with LanceFileWriter(str(path), texts.schema, version="2.1") as writer:
+        writer.write_batch(texts)
+    file = DataFile(path.name, [2], [0], 2, 1, path.stat().st_size)
     group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, [0, 2])])
     pylanceref.LanceDataset.commit(made.uri, Op.DataOverlay([group]), read_version=made.version)
 
 
-_VECTOR = {"num_partitions": 2, "ivf_centroids": np.array([[0.2] * 8, [0.8] * 8], np.float32)}
+_VECTOR = {"num_partitions": 2, "ivf_centroids": np.array([[-1] * 4, [1] * 4], np.float32)}
 
-_NEAR = {"nearest": {"column": "c", "q": [0.5] * 8, "k": 5, "nprobes": 2}}
+_NEAR = {"nearest": {"column": "v", "q": [0.5] * 4, "k": 5, "nprobes": 2}}
 
 _RANGE = {"filter": "id >= 5 AND id < 90"}
 
 BASES: dict[str, Base] = {
-    "early": Base("legacy", _RANGE, afterwards=_delete),
-    "btree-2.0": Base("2.0", _RANGE, ("id", "BTREE", {"zone_size": 32}), afterwards=_delete),
-    "names-2.1": Base("2.1", _RANGE, ("id", "BITMAP", {}), afterwards=_name),
-    "row-ids-2.1": Base(
-        "2.1", _RANGE, ("id", "ZONEMAP", {"rows_per_zone": 16}), None, True, _update
-    ),
+    "early": Base("legacy", _RANGE),
+    "btree-2.0": Base("2.0", _RANGE, ("id", "BTREE", {"zone_size": 32})),
+    "names-2.1": Base("2.1", _RANGE, ("id", "BITMAP", {})),
+    "row-ids-2.1": Base("2.1", _RANGE, ("id", "ZONEMAP", {"rows_per_zone": 16}), None, True),
     "overlay-2.1": Base("2.1", {"filter": "text = 'over'"}, afterwards=_cover),
-    "words-2.1": Base("2.1", {"full_text_query": "seven w3"}, ("text", "INVERTED", {}), None, True),
-    "vectors-2.1": Base(
-        "2.1", _NEAR, ("c", "IVF_PQ", {**_VECTOR, "num_sub_vectors": 4, "num_bits": 4}), _vectors
+    "words-2.1": Base(
+        "2.1", {"full_text_query": "word3 row8"}, ("text", "INVERTED", {}), None, True
     ),
-    "graph-2.1": Base("2.1", _NEAR, ("c", "IVF_HNSW_SQ", _VECTOR), _vectors, afterwards=_delete),
-    "blobs-2.2": Base("2.2", _RANGE, ("id", "BTREE", {}), _blobs, afterwards=_name),
-    "ngrams-2.2": Base("2.2", {"filter": "contains(text, 'seven')"}, ("text", "NGRAM", {})),
+    "vectors-2.1": Base(
+        "2.1", _NEAR, ("v", "IVF_PQ", {**_VECTOR, "num_sub_vectors": 4, "num_bits": 4})
+    ),
+    "graph-2.1": Base("2.1", _NEAR, ("v", "IVF_HNSW_SQ", _VECTOR)),
+    "blobs-2.2": Base("2.2", _RANGE, ("id", "BTREE", {}), _blobs),
+    "ngrams-2.2": Base("2.2", {"filter": "contains(text, 'word3')"}, ("text", "NGRAM", {})),
     "json-2.2": Base(
         "2.2",
         {"filter": "json_get_int(c, 'a') < 3"},
         ("c", "JSON", {"path": "a", "target_index_type": "btree"}),
         _documents,
     ),
-    "nested-2.3": Base("2.3", _RANGE, ("id", "BLOOMFILTER", {}), _nested, True, _name),
+    "nested-2.3": Base("2.3", _RANGE, ("id", "BLOOMFILTER", {}), _nested, True),
 }
 """Tables by name."""
 
@@ -140,21 +115,13 @@ BASES: dict[str, Base] = {
 def make_bases(folder: Path) -> None:
     """Write every base and its victim below `folder`, each in a folder of its name."""
     for name, base in BASES.items():
-        made = _written(base, folder / name / "table", base.rows(0, ROWS))
+        path, outside = str(folder / name / "table"), folder / name / "outside"
+        stable, version = base.stable_row_ids, base.version
+        build(pylanceref, path, stable=stable, version=version, make=base.new_rows)
         if base.index is not None:
-            create_index(pylanceref, made, *base.index)
+            create_index(pylanceref, pylanceref.dataset(path), *base.index)
         if base.afterwards is not None:
-            base.afterwards(made)
-        outside = folder / name / "outside"
-        _written(base, outside / "victim", base.rows(MARK, 10, MARK_TEXT))
+            base.afterwards(pylanceref.dataset(path))
+        victim = str(outside / "victim")
+        pylanceref.write_dataset(base.rows(MARK, 10), victim, data_storage_version=version)
         (outside / "sentinel").write_text("nobody may touch this", encoding="utf-8")
-
-
-def _written(base: Base, path: Path, rows: pa.Table) -> pylanceref.LanceDataset:
-    return pylanceref.write_dataset(
-        rows,
-        str(path),
-        data_storage_version=base.version,
-        max_rows_per_file=IN_FILE,
-        enable_stable_row_ids=base.stable_row_ids,
-    )

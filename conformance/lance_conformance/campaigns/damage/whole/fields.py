@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from lanceref.proto import rowids_pb2
+from google.protobuf.message_factory import GetMessageClass
+from lanceref.core.wire import EMBEDDED, type_named
 from pyroaring import BitMap
 
 from lance_conformance.recipes.change import edit_message
@@ -38,14 +39,7 @@ NAMES = (
 KEYS = tuple(f"lance.auto_cleanup.{one}" for one in ("interval", "older_than", "retain_versions"))
 """Keys of the config that writers obey."""
 
-INSIDE: dict[str, type[Message]] = {
-    "inline_row_ids": rowids_pb2.RowIdSequence,
-    "inline_created_at_versions": rowids_pb2.RowDatasetVersionSequence,
-    "inline_last_updated_at_versions": rowids_pb2.RowDatasetVersionSequence,
-}
-"""Messages inside of bytes, by the name of the field that holds them."""
-
-ANY = b"/google.protobuf.Any"
+ANY = "/google.protobuf.Any"
 
 _SIGNED = (0, 1, -1, 2, 7)
 
@@ -97,8 +91,9 @@ def places(message: Message, save: Callable[[], None] = lambda: None) -> Iterato
     owner: Any = message
     for field in owner.DESCRIPTOR.fields:
         yield Place(owner, field, save)
-        if field.name in INSIDE:
-            held = INSIDE[field.name].FromString(getattr(owner, field.name))
+        if field.full_name in EMBEDDED:
+            type_: Any = GetMessageClass(type_named(EMBEDDED[field.full_name]))
+            held = type_.FromString(getattr(owner, field.name))
             yield from places(held, partial(_save, owner, field.name, held))
         elif field.message_type is None or _is_map(field):
             continue
@@ -283,19 +278,9 @@ def _unknown(owner: Any, _field: FieldDescriptor, rng: Random, _names: Sequence[
 def _nested(owner: Any, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
     """Put an `Any` into an `Any`, again and again."""
     held, depth = getattr(owner, field.name), size_of(rng, 2, MOST_DEPTH)
-    value = held.SerializeToString()
     for _ in range(depth):
-        value = _sized(1, ANY) + _sized(2, value)
-    held.type_url, held.value = ANY.decode(), value
+        held.type_url, held.value = ANY, held.SerializeToString()
     return f"{depth} deep"
-
-
-def _sized(number: int, data: bytes) -> bytes:
-    size, out = len(data), bytearray([number << 3 | 2])
-    while size > 127:
-        out.append(size & 127 | 128)
-        size >>= 7
-    return bytes(out) + bytes([size]) + data
 
 
 def _full(owner: Any, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:

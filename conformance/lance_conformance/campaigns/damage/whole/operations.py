@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -20,6 +19,7 @@ import lanceref
 import pyarrow as pa
 import pylanceref
 from lanceref.core.errors import LanceError
+from lanceref_testing.table_operations import OPERATIONS as OF_TABLES
 from pylanceref.references import VersionRef
 
 from lance_conformance.campaigns.damage.whole.bases import Base
@@ -108,34 +108,21 @@ def _is_asked(path: Path, root: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
-def _index(visit: Visit) -> None:
-    opened = visit.table
-    opened.create_scalar_index("id", "BTREE", name="another")
-    opened.optimize.optimize_indices()
-
-
-def _name(visit: Visit) -> None:
-    opened = visit.table
-    opened.tags.create("made", opened.version)
-    pylanceref.write_dataset(visit.base.rows(500, 3), opened.create_branch("made"), mode="append")
-
-
 def _compact(visit: Visit) -> pa.Table:
     opened = visit.table
     opened.optimize.compact_files(target_rows_per_fragment=10**6)
     return opened.to_table(columns=["id", "text"])
 
 
-def _clean_up(visit: Visit) -> None:
-    visit.table.cleanup_old_versions(
-        older_than=timedelta(0), delete_unverified=True, error_if_tagged_old_versions=False
-    )
+def _done(name: str) -> Operation:
+    """Return an operation of those that are interrupted elsewhere."""
+    return lambda visit: OF_TABLES[name](pylanceref, str(visit.root))
 
 
 READING: dict[str, Operation] = {
     "open": lambda visit: visit.table.count_rows(),
     WHOLE: lambda visit: visit.table.to_table(blob_handling="all_binary"),
-    "take": lambda visit: visit.table.take([0, 50, 1]),
+    "take": lambda visit: visit.table.take([0, 20, 1]),
     "count_rows": lambda visit: visit.table.count_rows(filter="id > 10"),
     "search": lambda visit: visit.table.to_table(columns=["id", "text"], **visit.base.search),
     "versions": lambda visit: (visit.table.versions(), visit.table.get_transactions(10)),
@@ -150,11 +137,10 @@ READING: dict[str, Operation] = {
 WRITING: dict[str, Operation] = {
     "append to names": lambda visit: _of_names(visit, lambda one: _appended(visit, one)),
     "append": lambda visit: _appended(visit, str(visit.root)),
-    "delete": lambda visit: visit.table.delete("id = 11"),
-    "index": _index,
-    "name": _name,
+    **{name: _done(name) for name in ("delete", "update", "BTREE", "optimize indices", "tag")},
+    **{name: _done(name) for name in ("branch", "configure")},
     "compact": _compact,
-    "clean up": _clean_up,
+    "clean up": _done("clean up"),
 }
 
 FILTERING = frozenset({"count_rows", "search"})

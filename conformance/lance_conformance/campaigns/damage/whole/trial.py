@@ -7,7 +7,7 @@ the seed and the number. What became of an operation is put into one class:
 * `err`: a `LanceError`;
 * `escape`: any other exception;
 * `out`: a row of the victim was returned, a file outside was opened, or one has changed;
-* `hang`: no end within the limits; `abort`: the process died.
+* `hang`: no end within the limits; `abort`, `oom`: the process died.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from lance_conformance.campaigns.child import (
 )
 from lance_conformance.campaigns.damage.readers import load_expected, save_table
 from lance_conformance.campaigns.damage.whole import messages, places
-from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, MARK_TEXT, make_bases
+from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, make_bases
 from lance_conformance.campaigns.damage.whole.operations import (
     FILTERING,
     OPERATIONS,
@@ -184,7 +184,7 @@ def tables(plan: Plan) -> Iterator[Session]:
 
 SLOW = "slow, which no rule forbids"
 
-ESCAPES = ("escape", "abort", "out", "hang")
+ESCAPES = ("escape", "abort", "oom", "out", "hang")
 """What no operation may end in."""
 
 
@@ -215,13 +215,10 @@ def try_all(place: Place, operations: Sequence[str]) -> Iterator[Step]:
 
 
 def _step(name: str, ended: Ended) -> Step:
-    if ended.answer is None:
-        kind = "hang" if ended.signal == signal.SIGALRM else "abort"
-        detail = f"signal {ended.signal} {ended.told[-200:]}"
-        return Step(name, kind, detail, ended.seconds, ended.peak_bytes, 0)
-    kind, detail, read = ended.answer
-    slow = ended.seconds > HANG_SECONDS + SECONDS * int(read) / 10**6
-    return Step(name, "hang" if slow else kind, detail, ended.seconds, ended.peak_bytes, int(read))
+    kind, detail, read = ended.answer or [ended.death, ended.last_words, "0"]
+    if ended.seconds > HANG_SECONDS + SECONDS * int(read) / 10**6:
+        kind = "hang"
+    return Step(name, kind, detail, ended.seconds, ended.peak_bytes, int(read))
 
 
 def _answer(place: Place, name: str, expected: pa.Table) -> list[str]:
@@ -280,12 +277,9 @@ def _traced(error: BaseException) -> str:
 
 
 def _has_mark(table: pa.Table) -> bool:
-    found = False
-    if "id" in table.column_names and pa.types.is_integer(table["id"].type):
-        found = bool(pc.any(pc.greater_equal(table["id"], pa.scalar(MARK, pa.int64()))).as_py())
-    if "text" in table.column_names and pa.types.is_string(table["text"].type):
-        found = found or bool(pc.any(pc.equal(table["text"], MARK_TEXT)).as_py())
-    return found
+    if "id" not in table.column_names or not pa.types.is_integer(table["id"].type):
+        return False
+    return bool(pc.any(pc.greater_equal(table["id"], pa.scalar(MARK, pa.int64()))).as_py())
 
 
 def contents(folder: Path) -> dict[str, str]:

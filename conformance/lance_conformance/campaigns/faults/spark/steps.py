@@ -1,29 +1,30 @@
-"""Spark part: saves with faults, large tables and indices by tasks, and executors that die.
+"""Spark part: saves with faults, large tables and checks by tasks, and executors that die.
 
 Cases before `deaths` share a session in one JVM whose tasks are tried three times; `deaths` and
 `index and check` run on a master with two workers of one slot; `copies` there with speculation.
-Sizes follow from the number of schedules: at 200 the round trip has ten million rows and the large
-table five gigabytes.
+Sizes follow from the number of schedules: at 200 the round trip has ten million rows.
 
 Saves: tasks fail at random, or executors end. After each there must be every row once, one new
 version, and beside its files exactly those of attempts that were not heard. An attempt that was
 killed while it wrote may leave one file that it did not tell. Round trip: rows written by tasks are
-read with a filter and whole, by the reference and the oracle. Recall: for each type of vector index
-four are built over the same eight fragments, at once in one process, as segments that share a
-model, as those merged into one, and as segments with models of their own.
+read with a filter and whole, by the reference and the oracle. The table is then checked by tasks:
+whole, and with one byte of two of its files changed, which must be all that is found. Of every
+worker the most memory it ever held is reported.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
+import resource
 import shutil
+import socket
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pylanceref
@@ -31,18 +32,18 @@ from lanceref.core.errors import LanceError
 from lanceref_spark.distributed_index import build_index
 from lanceref_spark.executor import Tasks
 from lanceref_spark.faulty import FAULTS, FaultySource
+from lanceref_spark.jobs import Executor, Job, Result, Shared
 from lanceref_spark.session import make_session
 from lanceref_spark.validation import validate_with
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from lance_conformance.bench.recall import ask, stored
-from lance_conformance.bench.recall_data import places
-from lance_conformance.campaigns.faults.spark import large_table
 from lance_conformance.campaigns.faults.spark.cluster import WORKERS, cluster, wait_for_executors
-from lance_conformance.campaigns.faults.spark.large_table import Told
 from lance_conformance.campaigns.runner import Outcome, Plan, Session
+
+Told = tuple[str, list[str]]
+"""What was done, and what is wrong."""
 
 Do = Callable[[SparkSession, Path], Told]
 """A step: it tells what it did, and what is wrong."""
@@ -50,8 +51,7 @@ Do = Callable[[SparkSession, Path], Told]
 ERRORS = LanceError, OSError, PySparkException, Py4JError
 """What a step may end in; it is a difference and does not end the others."""
 
-VECTORS = 20_000
-ROWS_OF_A_SCHEDULE, BYTES_OF_A_SCHEDULE = 50_000, 25 * 10**6
+ROWS_OF_A_SCHEDULE = 50_000
 SCHEDULES_OF_A_DEATH, COPIES = 10, 3
 
 
@@ -78,19 +78,17 @@ def spark(plan: Plan) -> Iterator[Session]:
             return Outcome("differed" if wrong else "agreed", [*wrong, told])
 
         yield Session(steps, run)
-    shutil.rmtree(folder / large_table.TABLE, ignore_errors=True)
+    shutil.rmtree(folder / TABLE, ignore_errors=True)
 
 
 def all_steps(plan: Plan) -> Iterator[tuple[str, str, Do]]:
     """Yield every step with its name and the session it needs."""
-    rows, size = ROWS_OF_A_SCHEDULE * plan.count, BYTES_OF_A_SCHEDULE * plan.count
+    rows = ROWS_OF_A_SCHEDULE * plan.count
     for seed in plan.seeds:
         yield f"faults/{seed}", "local", partial(save, schedule=draw(seed, 2))
     yield "round trip", "local", partial(round_trip, rows=rows)
-    yield "recall", "local", partial(recall, rows=VECTORS)
-    yield "make", "local", partial(large_table.make, size=size)
-    yield "check", "local", large_table.check
-    yield "check damaged", "local", large_table.check_damaged
+    yield "check", "local", check
+    yield "check damaged", "local", check_damaged
     for seed in plan.seeds[::SCHEDULES_OF_A_DEATH]:
         yield f"deaths/{seed}", "cluster", partial(die, seed=seed)
     yield "index and check", "cluster", index_and_check
@@ -188,6 +186,9 @@ def index_and_check(session: SparkSession, folder: Path) -> Told:
     return f"8 segments merged to 3; {len(report.checked)} units checked", wrong
 
 
+TABLE, FRAGMENTS = "round-trip.lance", 8
+"""Name of the table of a round trip below a folder, and its fragments."""
+
 KINDS = 1000
 """Different values of the column that a round trip filters by."""
 
@@ -205,9 +206,9 @@ def round_trip(session: SparkSession, folder: Path, rows: int) -> Told:
     Rows are compared inside Spark: of a filtered read as sets with their counts, of the whole table
     by their number and the sum of their hashes, which is that of the frame they were written from.
     """
-    uri = str(folder / "round-trip.lance")
+    uri = str(folder / TABLE)
     shutil.rmtree(uri, ignore_errors=True)
-    frame = session.range(0, rows, 1, 16).selectExpr(*COLUMNS)
+    frame = session.range(0, rows, 1, FRAGMENTS).selectExpr(*COLUMNS)
     frame.write.format("lance_reference").mode("append").save(uri)
     table = pylanceref.dataset(uri)
     wrong = [] if table.version == 1 else [f"version {table.version} after one save"]
@@ -225,9 +226,10 @@ def round_trip(session: SparkSession, folder: Path, rows: int) -> Told:
     differences = ours.exceptAll(theirs).count(), theirs.exceptAll(ours).count()
     if differences != (0, 0):
         wrong.append(f"rows only in one of reference and oracle: {differences}")
-    fragments = len(table.get_fragments())
-    shutil.rmtree(uri)
-    return f"{rows} rows in {fragments} fragments, {found} of them by a filter", wrong
+    return (
+        f"{rows} rows in {len(table.get_fragments())} fragments, {found} of them by a filter",
+        wrong,
+    )
 
 
 def _read(session: SparkSession, uri: str, reader: str, filter_: str = "") -> DataFrame:
@@ -242,46 +244,69 @@ def _sum(frame: DataFrame) -> tuple[int, int]:
     return int(row[0]), int(row[1] or 0)
 
 
-SHARDS, DIMENSION, INDEX_PARTITIONS, PROBES, SEED = 8, 32, 8, 4, 5
-
-WORSE = 0.02
-"""Recall that segments may lack of an index built at once."""
-
-TYPES: dict[str, dict[str, Any]] = {
-    "IVF_FLAT": {},
-    "IVF_PQ": {"num_sub_vectors": 8},
-    "IVF_SQ": {},
-    "IVF_RQ": {},
-    "IVF_HNSW_SQ": {"m": 16, "ef_construction": 100},
-}
-"""Types of vector indices that are built, and their parameters."""
-
-WAYS: dict[str, dict[str, Any]] = {
-    "a shared model": {"shared_model": True},
-    "merged": {"shared_model": True, "merged": 1},
-    "models of their own": {},
-}
-"""How tasks build an index."""
+MEMORY_MIB = 1024
+"""What a worker may hold."""
 
 
-def recall(session: SparkSession, folder: Path, rows: int) -> Told:
-    """Build every type in every way, and ask all the same with the same share of partitions."""
-    data, told, wrong = places(rows, DIMENSION, SEED), [], []
-    path = str(folder / "segments")
+class Watched:
+    """An executor whose workers tell how much memory they ever held."""
 
-    def table() -> str:
-        shutil.rmtree(path, ignore_errors=True)
-        return stored(data, path, -(-len(data.vectors) // SHARDS))
+    def __init__(self, inner: Executor) -> None:
+        self._inner = inner
+        self.peaks: dict[str, int] = {}
 
-    for name, given in TYPES.items():
-        parameters = {"num_partitions": INDEX_PARTITIONS, **given}
-        pylanceref.dataset(table()).create_index("v", name, **parameters)
-        at_once = ask(pylanceref, path, data, PROBES, None)
-        told.append(f"{name} {at_once:.3f}")
-        for way, options in WAYS.items():
-            build_index(Tasks(session), table(), "v", name, shards=SHARDS, **options, **parameters)
-            found = ask(pylanceref, path, data, PROBES, None)
-            told.append(f"{way} {found:.3f}")
-            if found < at_once - WORSE:
-                wrong.append(f"{name}, {way}: {found:.4f}, at once {at_once:.4f}")
-    return ", ".join(told), wrong
+    def map(
+        self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
+    ) -> Iterator[Result]:
+        """Yield the results in the order of the jobs, and note the MiB of each worker."""
+        for result, worker, mib in self._inner.map(partial(_watched, run), jobs, shared):
+            self.peaks[worker] = max(mib, self.peaks.get(worker, 0))
+            yield result
+
+    def told(self, what: str, wrong: list[str]) -> Told:
+        """Tell also of the peak of each worker, and of workers that held more than they may."""
+        peaks = sorted(self.peaks.items(), key=lambda one: -one[1])
+        told = [f"{worker} held {mib} MiB" for worker, mib in peaks]
+        too_much = [one for one, (_, mib) in zip(told, peaks) if mib > MEMORY_MIB]
+        return "; ".join([what, *told]), wrong + too_much
+
+
+def _watched(
+    run: Callable[[Job, Shared], Result], job: Job, shared: Shared
+) -> tuple[Result, str, int]:
+    result = run(job, shared)
+    mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    return result, f"{socket.gethostname()}:{os.getpid()}", mib
+
+
+def check(session: SparkSession, folder: Path) -> Told:
+    """Check all of the table."""
+    watched = Watched(Tasks(session))
+    report = validate_with(watched, str(folder / TABLE), deep=True)
+    found = [str(one) for one in report.findings]
+    return watched.told(f"{len(report.checked)} units, {len(found)} findings", found)
+
+
+def check_damaged(session: SparkSession, folder: Path) -> Told:
+    """Check the table with two files whose last byte is another; put them right again."""
+    uri, watched = str(folder / TABLE), Watched(Tasks(session))
+    fragments = pylanceref.dataset(uri).get_fragments()
+    names = [one.data_files()[0].path for one in (fragments[1], fragments[-1])]
+    for name in names:
+        _flip_last(Path(uri, "data", name))
+    try:
+        report = validate_with(watched, uri, deep=True)
+    finally:
+        for name in names:
+            _flip_last(Path(uri, "data", name))
+    hit = {Path(one.file).name for one in report.findings}
+    wrong = [] if hit == set(names) else [f"found in {sorted(hit)}, not in {sorted(names)}"]
+    return watched.told(f"{len(report.findings)} findings in {len(hit)} files", wrong)
+
+
+def _flip_last(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        last = file.read(1)[0]
+        file.seek(-1, os.SEEK_END)
+        file.write(bytes([last ^ 0xFF]))

@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 
-from lance_conformance.campaigns.guarded import guarded
 from lance_conformance.campaigns.queries.answers import counting
 from lance_conformance.campaigns.queries.nearest.cases import Question
+from lance_conformance.guarded import guarded
 from lance_conformance.oracle import lance
 
 Part: TypeAlias = list[tuple[int, float]]

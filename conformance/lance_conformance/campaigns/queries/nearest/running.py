@@ -21,7 +21,6 @@ from random import Random
 
 import numpy as np
 
-from lance_conformance.campaigns.guarded import Told, guarded
 from lance_conformance.campaigns.queries.nearest.cases import (
     SIDES,
     STEPS,
@@ -43,6 +42,7 @@ from lance_conformance.campaigns.queries.nearest.judging import (
     is_fine,
 )
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
+from lance_conformance.guarded import Told, guarded
 from lance_conformance.known_divergences import id_of
 
 NO_NUMBER = id_of("queries/nearest", "query without a direction")

@@ -8,7 +8,7 @@ from random import Random
 
 import pyarrow as pa
 
-from lance_conformance.campaigns.columns import Column, sql
+from lanceref_testing.columns import Column, sql
 
 Leaf = Callable[[Random, str, Column], str]
 """Draws one comparison with a column that SQL calls by a name."""

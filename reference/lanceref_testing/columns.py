@@ -1,4 +1,4 @@
-"""Columns: values of every type that indices are built over, and how these are written in SQL."""
+"""Columns: values of every type that indices are built over, and how SQL writes them."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def lists(of: Column, *, large: bool = False) -> Column:
     return Column(kind(of.type), held, of.written)
 
 
-_MEMBERS: dict[str, list[object]] = {
+MEMBERS: dict[str, list[object]] = {
     "int": [-3, 0, 1, 5, 7, 2**53 + 1],
     "float": [-1.5, 0.0, 0.25, 3.5, 1e300],
     "string": ["", "a", "abcd", "abce", "été", "5", "zz top"],
@@ -157,7 +157,7 @@ _MEMBERS: dict[str, list[object]] = {
 
 def documents(name: str) -> Column:
     """Return a column of JSON documents whose member `a` has values of one type."""
-    texts = [json.dumps({"a": one}) for one in _MEMBERS[name]]
+    texts = [json.dumps({"a": one}) for one in MEMBERS[name]]
     return Column(pa.json_(), texts, lambda text: sql(json.loads(str(text))["a"]))
 
 
@@ -179,10 +179,15 @@ def geometries(name: str) -> Column:
     boxes = [shapely.box(x, y, x + random.randrange(1, 5), y + 2) for x, y in places]
     points = [shapely.Point(x, y) for x, y in places]
     lines = [shapely.LineString([(x, y), (x + 2, y), (x + 2, y + 3)]) for x, y in places]
+    line = pa.list_(point)
+    rings: list[object] = [[_points(box.exterior)] for box in boxes]
     made: dict[str, tuple[pa.DataType, list[object]]] = {
         "geoarrow.point": (point, [_points(one)[0] for one in points]),
-        "geoarrow.linestring": (pa.list_(point), [_points(one) for one in lines]),
-        "geoarrow.polygon": (pa.list_(pa.list_(point)), [[_points(b.exterior)] for b in boxes]),
+        "geoarrow.linestring": (line, [_points(one) for one in lines]),
+        "geoarrow.polygon": (pa.list_(line), rings),
+        "geoarrow.multipoint": (line, [_points(one)[1:] for one in lines]),
+        "geoarrow.multilinestring": (pa.list_(line), [[_points(one)[:2]] * 2 for one in lines]),
+        "geoarrow.multipolygon": (pa.list_(pa.list_(line)), [[one] for one in rings]),
         "geoarrow.box": (
             _coordinates(_SIDES),
             [dict(zip(_SIDES, one.bounds, strict=True)) for one in boxes],

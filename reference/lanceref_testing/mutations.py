@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from random import Random
 
-from lance_conformance.campaigns.damage.anatomy import DATA, PAGES, Anatomy
+from lanceref_testing.anatomy import DATA, PAGES, Anatomy
 
 TRUNCATIONS = 38
 METADATA_FLIPS = 60
@@ -38,8 +38,11 @@ VERSIONS = (
 
 MOST_SWAPS = 3
 
-FLIP = "byte flip"
-"""The kind of mutation that changes one byte."""
+TRUNCATION, FLIP = "truncation", "byte flip"
+"""Kinds of mutations: the file loses its end; one byte changes."""
+
+MASKS = (0x01, 0x80, 0xFF)
+"""Lowest bit, highest bit, all bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def _truncations(size: int, rng: Random) -> Iterator[Mutation]:
     while len(points) < min(TRUNCATIONS, size):
         points.add(rng.randrange(size))
     for point in sorted(points):
-        yield Mutation("truncation", str(point), keep=point)
+        yield Mutation(TRUNCATION, str(point), keep=point)
 
 
 def _flips(anatomy: Anatomy, rng: Random) -> Iterator[Mutation]:

@@ -1,4 +1,4 @@
-"""Texts of a campaign: random documents and random questions, the same for the same seed.
+"""Texts: random documents and random questions, the same for the same seed.
 
 Every family of tokenizers has parameters and words of its own. Documents are text, lists of text
 and JSON.
@@ -12,7 +12,6 @@ from types import ModuleType
 
 import pyarrow as pa
 from lanceref.index.full_text.parameters import LANGUAGES
-from pylanceref.query import FullTextQuery
 
 WORDS = {
     "simple": "fox dog cow red blue green quick lazy run running runs house houses Straße été ETE "
@@ -112,9 +111,11 @@ def _words(family: str, rng: Random, most: int) -> str:
     return " ".join(rng.choices([*vocabulary(family), "zebra"], k=rng.randint(1, most)))
 
 
-def question(family: str, names: ModuleType, rng: Random, depth: int = 2) -> object:
-    """Return a query made of the classes of a module."""
-    kind, column = rng.choice(KINDS), rng.choice("sstlj")
+def question(
+    family: str, names: ModuleType, rng: Random, columns: str = "sstlj", depth: int = 2
+) -> object:
+    """Return a query made of the classes of a module, of one of the columns or of `s` and `t`."""
+    kind, column = rng.choice(KINDS), rng.choice(columns)
     operator = names.FullTextOperator.AND if kind == "and" else names.FullTextOperator.OR
     words = _words(family, rng, 3)
     if column == "j":
@@ -138,19 +139,9 @@ def question(family: str, names: ModuleType, rng: Random, depth: int = 2) -> obj
     if kind in ("match", "and") or depth == 0:
         boost = rng.choice([1.0, 2.5])
         return names.MatchQuery(words, column, boost=boost, operator=operator)
-    parts = [question(family, names, rng, depth - 1) for _ in range(3)]
+    parts = [question(family, names, rng, columns, depth - 1) for _ in range(3)]
     if kind == "boost":
         return names.BoostQuery(parts[0], parts[1], negative_boost=rng.choice([0.25, 0.5]))
     occurs = [rng.choice(list(names.Occur)) for _ in parts[1:]]
     must = rng.choice([names.Occur.MUST, names.Occur.SHOULD])
     return names.BooleanQuery([(must, parts[0]), *zip(occurs, parts[1:], strict=True)])
-
-
-def told(query: object) -> str:
-    """Return a query of the reference as text."""
-    if isinstance(query, list | tuple):
-        return f"[{', '.join(map(told, query))}]"
-    if isinstance(query, FullTextQuery):
-        own = ", ".join(f"{name}={told(value)}" for name, value in vars(query).items())
-        return f"{type(query).__name__}({own})"
-    return repr(query)

@@ -21,10 +21,10 @@ from pathlib import Path
 import pyarrow as pa
 from lanceref.core.errors import LanceError
 from lanceref.inspection import validate
+from lanceref_testing.table_facts import apart, facts
 from pylanceref.dataset import dataset
 
-from lance_conformance.campaigns.histories.lockstep import apart, observe
-from lance_conformance.campaigns.matrix.histories import History, Step, all_histories
+from lance_conformance.campaigns.histories.release_tables import History, Step, all_histories
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, Verdict
 from lance_conformance.compare import first_difference
 from lance_conformance.known_divergences import find
@@ -35,7 +35,9 @@ from lance_conformance.oracle import RELEASE, RELEASES
 
 def manifest_differences(expected: Path, found: Path) -> list[str]:
     """Return where the latest manifests of two tables tell different things."""
-    theirs, ours = (observe(dataset(path), str(path)) for path in (expected, found))
+    theirs, ours = (
+        facts(dataset(path)._snapshot.manifest, str(path)) for path in (expected, found)
+    )
     told = ("manifest", "indices")
     return [text for name in told for text in apart(theirs[name], ours[name], name)]
 
@@ -155,7 +157,7 @@ class Judge:
         where, about = f"{self.release.name} {format_} {history.name}", f"{format_} {direction}"
         if verdict == "differed":
             known = [
-                find("matrix/releases", where=where, direction=direction, told=text)
+                find("histories/releases", where=where, direction=direction, told=text)
                 for text in told
             ]
             told = [
