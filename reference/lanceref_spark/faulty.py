@@ -100,6 +100,18 @@ class FaultyWriter(TableWriter):
             Path(self._journal, name).write_text(json.dumps(paths), encoding="utf-8")
 
 
+def unexpected(orphans: set[str], named: set[str], journal: Path) -> list[str]:
+    """Tell of orphans that no attempt can have left, and of files that should be there."""
+    wrote = {path.stem: set(json.loads(path.read_text())) for path in journal.glob("*.wrote")}
+    began = {path.stem for path in journal.glob("*.began")}
+    told = set[str]().union(*wrote.values())
+    untold = orphans - told
+    wrong = [f"lost: {name}" for name in sorted(told - named - orphans)]
+    if len(untold) > len(began - wrote.keys()):
+        wrong.append(f"files of nobody: {sorted(untold)}")
+    return wrong
+
+
 def _fail(fault: str) -> None:
     if fault.startswith("kill"):
         os.kill(os.getpid(), signal.SIGKILL)

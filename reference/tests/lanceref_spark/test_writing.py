@@ -11,6 +11,7 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from lanceref_spark.faulty import unexpected
 from lanceref_spark.streaming import EPOCH, QUERY
 
 pytestmark = pytest.mark.spark
@@ -165,13 +166,17 @@ def _attempts(faults):
 @settings(max_examples=SCHEDULES)
 def test_faults_leave_exactly_the_rows_and_known_orphans(faulty, tmp_path_factory, schedule):
     """After any survivable faults every row exists once, and late failures leave orphans."""
-    uri = str(tmp_path_factory.mktemp("faulty") / "t")
+    journal = tmp_path_factory.mktemp("faulty")
+    uri = str(journal / "t")
     pylanceref.write_dataset(pa.table({"id": range(7)}), uri)
-    made = save(numbers(faulty, 100), uri, source="faulty", schedule=json.dumps(schedule))
+    told = {"schedule": json.dumps(schedule), "journal": str(journal)}
+    made = save(numbers(faulty, 100), uri, source="faulty", **told)
     assert made.version == 2
     assert sorted(made.to_table()["id"].to_pylist()) == sorted([*range(7), *range(100)])
     late = sum(f.endswith("after") for faults in schedule.values() for f in _attempts(faults))
-    assert len(files_of(uri) - named_files(made)) == late
+    orphans = files_of(uri) - named_files(made)
+    assert len(orphans) == late
+    assert [] == unexpected(orphans, named_files(made), journal)
 
 
 def test_a_job_that_fails_changes_nothing(faulty, tmp_path):

@@ -31,7 +31,7 @@ import pylanceref
 from lanceref.core.errors import LanceError
 from lanceref_spark.distributed_index import build_index
 from lanceref_spark.executor import Tasks
-from lanceref_spark.faulty import FAULTS, FaultySource
+from lanceref_spark.faulty import FAULTS, FaultySource, unexpected
 from lanceref_spark.jobs import Executor, Job, Result, Shared
 from lanceref_spark.session import make_session
 from lanceref_spark.validation import validate_with
@@ -159,18 +159,6 @@ def save(session: SparkSession, folder: Path, schedule: dict[str, list[str]]) ->
     named = {file.path for one in table.get_fragments() for file in one.data_files()}
     orphans = {path.name for path in Path(uri, "data").iterdir()} - named
     return f"{len(orphans)} orphans", [*wrong, *unexpected(orphans, named, journal)]
-
-
-def unexpected(orphans: set[str], named: set[str], journal: Path) -> list[str]:
-    """Tell of orphans that no attempt can have left, and of files that should be there."""
-    wrote = {path.stem: set(json.loads(path.read_text())) for path in journal.glob("*.wrote")}
-    began = {path.stem for path in journal.glob("*.began")}
-    told = set[str]().union(*wrote.values())
-    untold = orphans - told
-    wrong = [f"lost: {name}" for name in sorted(told - named - orphans)]
-    if len(untold) > len(began - wrote.keys()):
-        wrong.append(f"files of nobody: {sorted(untold)}")
-    return wrong
 
 
 def index_and_check(session: SparkSession, folder: Path) -> Told:
