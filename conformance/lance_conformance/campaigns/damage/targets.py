@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from lance_conformance.adapters.searching import scan_arguments
-from lance_conformance.campaigns.damage.whole.fields import latest
+from lance_conformance.campaigns.damage.whole.messages import latest
 from lance_conformance.cases import Case, load
 
 ALIKE: Mapping[str, Any] = {"alike": "one two three four five"}

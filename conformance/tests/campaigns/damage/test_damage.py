@@ -6,7 +6,7 @@ from random import Random
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.campaigns.damage.whole.fields import edited, latest
+from lance_conformance.campaigns.damage.whole.messages import edited, latest
 from lanceref.core.spans import Span
 from lanceref_testing.anatomy import PADDING, PAGES, Anatomy, may_change
 from lanceref_testing.mutations import mutations

@@ -6,27 +6,23 @@ Bombs are what no single field makes: a few bytes for very many rows, pages, fie
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from lanceref.core.context import Context
 from lanceref.data_file.data_file import open_file
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.storage import LocalSource
+from lanceref_testing.faulty_messages import NAMES, change_some, full_bitmap, size_of
 
-from lance_conformance.campaigns.damage.whole.fields import (
-    NAMES,
-    change_some,
-    edited,
-    full_bitmap,
-    latest,
-    size_of,
-)
 from lance_conformance.campaigns.damage.whole.places import BRANCH, put_reference
+from lance_conformance.recipes.change import edit_message
 
 PARENTS = (None, "self", "other")
 """Branches that a branch of the name `self` may say it was made from."""
@@ -57,6 +53,26 @@ def changed(pick: Pick) -> Callable[[Path, Random], str]:
         return f"{path.name} {told}"
 
     return attack
+
+
+def latest(root: Path) -> Path:
+    """Return the manifest file of the latest version of a table."""
+    found = [path for path in (root / "_versions").glob("*.manifest") if path.stem.isdigit()]
+    newest_first = any(len(path.stem) == 20 for path in found)
+    return (min if newest_first else max)(found, key=lambda path: int(path.stem))
+
+
+@contextmanager
+def edited(path: Path, where: str = "manifest") -> Iterator[Any]:
+    """Yield a message of a file, and write the file anew with what has become of it.
+
+    `where` names a section of a manifest, or the descriptor, a column or a page of a data file.
+    """
+    data, held = path.read_bytes(), list[Message]()
+    edit_message(path.name, data, where, held.append)
+    yield held[0]
+    new = edit_message(path.name, data, where, lambda message: message.CopyFrom(held[0]))
+    path.write_bytes(new.data)
 
 
 def victim_names(root: Path) -> list[str]:

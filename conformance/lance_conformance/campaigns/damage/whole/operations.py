@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -74,9 +74,9 @@ def _of_names(visit: Visit, ask: Callable[[pylanceref.LanceDataset], object]) ->
     return _each(names, lambda name: ask(visit.table.checkout_version(name)))
 
 
-def _appended(visit: Visit, to: str | pylanceref.LanceDataset) -> pa.Table:
+def _appended(rows: pa.Table, to: str | pylanceref.LanceDataset) -> pa.Table:
     """Append rows, and return all that there are then."""
-    made = pylanceref.write_dataset(visit.base.rows(500, 3), to, mode="append")
+    made = pylanceref.write_dataset(rows, to, mode="append")
     return made.to_table(columns=["id", "text"])
 
 
@@ -135,8 +135,10 @@ READING: dict[str, Operation] = {
 }
 
 WRITING: dict[str, Operation] = {
-    "append to names": lambda visit: _of_names(visit, lambda one: _appended(visit, one)),
-    "append": lambda visit: _appended(visit, str(visit.root)),
+    "append to names": lambda visit: _of_names(
+        visit, partial(_appended, visit.base.new_rows(range(500, 503)))
+    ),
+    "append": lambda visit: _appended(visit.base.rows(500, 3), str(visit.root)),
     **{name: _done(name) for name in ("delete", "update", "BTREE", "optimize indices", "tag")},
     **{name: _done(name) for name in ("branch", "configure")},
     "compact": _compact,

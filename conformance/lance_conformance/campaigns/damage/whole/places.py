@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from urllib.parse import quote
 
-from lance_conformance.campaigns.damage.whole.fields import NAMES, OUTSIDE, size_of
+from lanceref_testing.faulty_messages import NAMES, OUTSIDE, size_of
 
 DEVICES = (
     *("/dev/zero", "/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/proc/self/mem"),

@@ -1,4 +1,4 @@
-"""Fields: faults of a protobuf message that keep it a message of its type, inside of its file.
+"""Faulty messages: changes of a protobuf message that keep it a message of its type.
 
 A fault is a field anywhere in the tree and a kind of change. The fields follow from the
 descriptors, and those of messages that lie inside of bytes are among them.
@@ -7,21 +7,18 @@ descriptors, and those of messages that lie inside of bytes are among them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from random import Random
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from lanceref.core.wire import EMBEDDED, type_named
 from pyroaring import BitMap
-
-from lance_conformance.recipes.change import edit_message
 
 Value: TypeAlias = bool | int | float | str | bytes
 
@@ -81,20 +78,22 @@ def full_bitmap(containers: int) -> bytes:
 class Place:
     """A field of a message; `save` writes the message back where it lies inside of bytes."""
 
-    owner: Any
+    owner: Message
     field: FieldDescriptor
     save: Callable[[], None] = lambda: None
 
 
 def places(message: Message, save: Callable[[], None] = lambda: None) -> Iterator[Place]:
     """Yield every field of every message of the tree, set or not."""
-    owner: Any = message
-    for field in owner.DESCRIPTOR.fields:
+    owner, descriptor = message, cast("Descriptor", message.DESCRIPTOR)
+    for field in descriptor.fields:
         yield Place(owner, field, save)
         if field.full_name in EMBEDDED:
-            type_: Any = GetMessageClass(type_named(EMBEDDED[field.full_name]))
-            held = type_.FromString(getattr(owner, field.name))
-            yield from places(held, partial(_save, owner, field.name, held))
+            inner = type_named(EMBEDDED[field.full_name])
+            assert inner is not None
+            with suppress(DecodeError):  # the bytes may have been changed before
+                held = GetMessageClass(inner).FromString(getattr(owner, field.name))
+                yield from places(held, partial(_save, owner, field.name, held))
         elif field.message_type is None or _is_map(field):
             continue
         elif field.is_repeated:
@@ -104,7 +103,7 @@ def places(message: Message, save: Callable[[], None] = lambda: None) -> Iterato
             yield from places(getattr(owner, field.name), save)
 
 
-def _save(owner: Any, name: str, held: Message) -> None:
+def _save(owner: Message, name: str, held: Message) -> None:
     setattr(owner, name, held.SerializeToString())
 
 
@@ -121,7 +120,7 @@ class Fault:
     """A kind of change: the fields it is for, and what it does to one of them and tells of it."""
 
     fits: Callable[[FieldDescriptor], bool]
-    apply: Callable[[Any, FieldDescriptor, Random, Sequence[str]], str]
+    apply: Callable[[Message, FieldDescriptor, Random, Sequence[str]], str]
 
 
 def change(message: Message, rng: Random, names: Sequence[str] = NAMES) -> str:
@@ -142,13 +141,13 @@ def change_some(message: Message, rng: Random, names: Sequence[str] = NAMES) -> 
     return "; ".join(change(message, rng, names) for _ in range(rng.randint(1, 3)))
 
 
-def _value_fault(owner: Any, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
+def _value_fault(owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
     """Set a field to what a reader must doubt, or clear it."""
     held = getattr(owner, field.name)
     if _is_map(field):
-        return _map_value(held, field, rng, names)
+        return _map_value(owner, field, rng, names)
     if field.is_repeated:
-        return _changed_items(held, field, rng, names)
+        return _changed_items(owner, field, rng, names)
     if field.message_type is not None:
         kind = rng.choice(("cleared", "empty", "filled"))
         held.SetInParent()
@@ -162,9 +161,9 @@ def _value_fault(owner: Any, field: FieldDescriptor, rng: Random, names: Sequenc
     return f"= {value!r:.40}"
 
 
-def fill(message: Any, rng: Random, names: Sequence[str], depth: int = 3) -> None:
+def fill(message: Message, rng: Random, names: Sequence[str], depth: int = 3) -> None:
     """Set some of the fields of a message, and of those below it, to any values."""
-    for field in message.DESCRIPTOR.fields:
+    for field in cast("Descriptor", message.DESCRIPTOR).fields:
         if _is_map(field) or rng.random() < 0.4:
             continue
         held = getattr(message, field.name)
@@ -175,7 +174,10 @@ def fill(message: Any, rng: Random, names: Sequence[str], depth: int = 3) -> Non
             fill(held.add() if field.is_repeated else held, rng, names, depth - 1)
 
 
-def _changed_items(held: Any, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
+def _changed_items(
+    owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[str]
+) -> str:
+    held = getattr(owner, field.name)
     kind = rng.choice(("cleared", "reversed", "value"))
     if not len(held):
         added = held.add() if field.message_type else held.append(_value(field, rng, names, 0))
@@ -196,8 +198,8 @@ def _changed_items(held: Any, field: FieldDescriptor, rng: Random, names: Sequen
     return f"{kind} {len(kept)}"
 
 
-def _map_value(held: Any, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
-    key, value = _entry(field)
+def _map_value(owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
+    held, (key, value) = getattr(owner, field.name), _entry(field)
     if value.message_type is not None or key.type != key.TYPE_STRING:
         return "kept"
     name = rng.choice([*held, rng.choice((*names, *KEYS)).replace("\0", "")])
@@ -207,11 +209,12 @@ def _map_value(held: Any, field: FieldDescriptor, rng: Random, names: Sequence[s
 
 def _entry(field: FieldDescriptor) -> tuple[FieldDescriptor, FieldDescriptor]:
     """Return the fields of key and value of a map."""
-    descriptor: Any = field.message_type
+    descriptor = field.message_type
+    assert descriptor is not None
     return descriptor.fields_by_name["key"], descriptor.fields_by_name["value"]
 
 
-def _value(field: FieldDescriptor, rng: Random, names: Sequence[str], held: Any) -> Value:
+def _value(field: FieldDescriptor, rng: Random, names: Sequence[str], held: Value) -> Value:
     if field.cpp_type in _RANGES:
         least, most = _RANGES[field.cpp_type]
         near = [int(held) + delta for delta in (-1, 1, 2, 100)]
@@ -219,7 +222,7 @@ def _value(field: FieldDescriptor, rng: Random, names: Sequence[str], held: Any)
         values = [*_SIGNED, *near, *near, *edges, least, most]
         return rng.choice([value for value in values if least <= value <= most])
     if field.type == field.TYPE_BYTES:
-        return _bytes(bytes(held or b""), rng)
+        return _bytes(held if isinstance(held, bytes) else b"", rng)
     if field.type == field.TYPE_STRING:
         return rng.choice(names)
     if field.enum_type is not None:
@@ -237,12 +240,12 @@ def _bytes(held: bytes, rng: Random) -> bytes:
     )  # fmt: skip
 
 
-def _many(owner: Any, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
+def _many(owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
     """Add very many items: empty ones or copies of one, their ids counted on or all the same."""
     held = getattr(owner, field.name)
     if _is_map(field):
         for _ in range(count := size_of(rng, 10, 2000)):
-            _map_value(held, field, rng, [*names[:9], f"k{rng.random()}"])
+            _map_value(owner, field, rng, [*names[:9], f"k{rng.random()}"])
         return f"{count} entries"
     if field.message_type is None:
         model = held[0] if len(held) else _value(field, rng, names, 0)
@@ -267,7 +270,7 @@ def _most(size_bytes: int) -> int:
     return min(MOST_ITEMS, max(20, MOST_BYTES // (size_bytes + 4)))
 
 
-def _unknown(owner: Any, _field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
+def _unknown(owner: Message, _field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
     """Append fields of numbers that no message of the format has."""
     count = size_of(rng, 10, MOST_ITEMS)
     kinds = (b"\xf8\x7f\x01", b"\xfa\x7f\x00", b"\xfd\x7f\0\0\0\0", b"\xfb\x7f\xfc\x7f")
@@ -275,7 +278,7 @@ def _unknown(owner: Any, _field: FieldDescriptor, rng: Random, _names: Sequence[
     return f"beside {count} unknown fields"
 
 
-def _nested(owner: Any, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
+def _nested(owner: Message, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
     """Put an `Any` into an `Any`, again and again."""
     held, depth = getattr(owner, field.name), size_of(rng, 2, MOST_DEPTH)
     for _ in range(depth):
@@ -283,7 +286,7 @@ def _nested(owner: Any, field: FieldDescriptor, rng: Random, _names: Sequence[st
     return f"{depth} deep"
 
 
-def _full(owner: Any, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
+def _full(owner: Message, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
     """Let a bitmap hold up to four thousand million numbers."""
     count = size_of(rng, 1, 65536)
     if field.is_repeated:
@@ -303,23 +306,3 @@ FAULTS = (
     Fault(_is_bitmap, _full),
 )
 """Kinds of change; the first are for any field, and as likely as all that fit no field."""
-
-
-def latest(root: Path) -> Path:
-    """Return the manifest file of the latest version of a table."""
-    found = [path for path in (root / "_versions").glob("*.manifest") if path.stem.isdigit()]
-    newest_first = any(len(path.stem) == 20 for path in found)
-    return (min if newest_first else max)(found, key=lambda path: int(path.stem))
-
-
-@contextmanager
-def edited(path: Path, where: str = "manifest") -> Iterator[Any]:
-    """Yield a message of a file, and write the file anew with what has become of it.
-
-    `where` names a section of a manifest, or the descriptor, a column or a page of a data file.
-    """
-    data, held = path.read_bytes(), list[Message]()
-    edit_message(path.name, data, where, held.append)
-    yield held[0]
-    new = edit_message(path.name, data, where, lambda message: message.CopyFrom(held[0]))
-    path.write_bytes(new.data)
