@@ -284,14 +284,16 @@ def phrase(query: str, **others: object) -> Query:
     return {"phrase": {"query": query, "column": "c", **others}}
 
 
-def sum_text(*parts: Mapping[int, float]) -> dict[int, float]:
-    rows = sorted(set[int]().union(*parts))
-    return {row: sum(part.get(row, 0.0) for part in parts) for row in rows}
+def found(query: Query, tokens: str, *rows: int, by: str = "oracle") -> Asked:
+    """Return the question of a query that finds rows by the scores of tokens."""
+    return indexed.texts_found(TEXT, query, scores_text(tokens, *rows), by=by)
 
 
-QUICK = scores_text("quick", 0, 1, 5, 10)
-FOX = scores_text("fox", 0, 1, 4, 9, 10)
-DOG = scores_text("dog", 3, 4, 5, 11)
+def boosted() -> dict[int, float]:
+    """Return the scores of `fox`, less a quarter of those of `quick`."""
+    quick = scores_text("quick", 0, 1, 5, 10)
+    fox = scores_text("fox", 0, 1, 4, 9, 10)
+    return {row: score - 0.25 * quick.get(row, 0.0) for row, score in fox.items()}
 
 
 def rounded_text(length: int) -> int:
