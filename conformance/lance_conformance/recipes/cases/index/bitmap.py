@@ -13,7 +13,7 @@ from lanceref.index.row_set import RowSet
 from pyroaring import BitMap
 
 from lance_conformance.recipes import indexed
-from lance_conformance.recipes.cases.index import index_files, scalar_tables
+from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, index, manifest_of
 from lance_conformance.recipes.handmade_files import reworked, words
@@ -25,10 +25,10 @@ LABEL_LIST = indexed.Indexed(pa.array([["a", "b"], [], None, ["b", None], ["c"],
     "LABEL_LIST")  # fmt: skip
 
 _LISTED = pa.concat_tables(
-    [scalar_tables.members(["a", "b", "b", None, "c", "a", "b", "a", None, "c", "a"],
+    [indexed.members(["a", "b", "b", None, "c", "a", "b", "a", None, "c", "a"],
             [0, 0, 3, 3, 4, 5, 6, 7, 8, 9, 9],
-            pa.utf8()).append_column("list", pa.array([True] * 11)), scalar_tables.members([None],
-            [2], pa.utf8()).append_column("list", pa.array([False]))])  # fmt: skip
+            pa.utf8()).append_column("list", pa.array([True] * 11)), indexed.members([None], [2],
+            pa.utf8()).append_column("list", pa.array([False]))])  # fmt: skip
 
 _GONE_WHOLE = indexed.Indexed(
     pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None], pa.list_(pa.utf8())),
@@ -49,13 +49,13 @@ def _with_whole(table: pa.Table) -> pa.Table:
     return table.set_column(1, table.schema.field("bitmaps"), bitmaps)
 
 
-BITMAP = indexed.Indexed(scalar_tables.INTS, "BITMAP")
+BITMAP = indexed.Indexed(indexed.INTS, "BITMAP")
 
 
 def _below(module: Any, uri: str) -> None:
     """Make a table whose index is over a field of a struct."""
-    structs = pa.array([{"b": f"{one}", "a": one} for one in scalar_tables.INTS.to_pylist()])
-    table = pa.table({"id": pa.array(range(len(scalar_tables.INTS)), pa.int64()), "s": structs})
+    structs = pa.array([{"b": f"{one}", "a": one} for one in indexed.INTS.to_pylist()])
+    table = pa.table({"id": pa.array(range(len(indexed.INTS)), pa.int64()), "s": structs})
     dataset = module.write_dataset(table, uri, data_storage_version="2.1")
     indexed.create_index(module, dataset, "s.a", "BITMAP", {})
 
@@ -123,7 +123,7 @@ CASES: tuple[Recipe, ...] = (
             index({"index_version": 0}, FOURTH))),
     case("index/any/label-list/nulls-untold-segment",
         "null lists, where one of two segments does not tell them",
-        reworked(indexed.filtered(scalar_tables.and_then(LABEL_LIST,
+        reworked(indexed.filtered(indexed.and_then(LABEL_LIST,
                     lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)),
                 "c IS NULL", [2, 11], used=False), index({"index_version": 0}, manifest_of(5)))),
     case("index/any/label-list/whole", "a fragment that has a label in all its rows, and is gone",
@@ -139,7 +139,7 @@ CASES: tuple[Recipe, ...] = (
             index({"index_details": None}, FOURTH)), facts={}),
     case("index/any/bitmap/4-0-1-unordered", "keys in any order",
         ("L.index.bitmap.columns", "L.index.segment.keys"),
-        scalar_tables.early_index("4.0.1", "BITMAP", "c = 5", [3, 7])),
+        indexed.early_index("4.0.1", "BITMAP", "c = 5", [3, 7])),
     lint("complete", "a value that no row has, among keys that do not rise",
         "L.index.segment.complete", SpanPatch(("field keys", "values"),
             lambda old: old.replace(words(9, width=4), words(10, width=4)),
@@ -163,10 +163,9 @@ CASES: tuple[Recipe, ...] = (
         indexed.filtered(replace(BITMAP, version="2.0"), "c = 3", [0, 4, 10])),
     case("index/any/bitmap/own-equals", "a value in an index of the reference",
         indexed.filtered(BITMAP, "c = 3", [0, 4, 10], by="reference")),
-    case("index/any/bitmap/content", "what it holds",
-        indexed.held_by(BITMAP, scalar_tables.SORTED)),
+    case("index/any/bitmap/content", "what it holds", indexed.held_by(BITMAP, indexed.SORTED)),
     case("index/any/bitmap/own-content", "what one of the reference holds",
-        indexed.held_by(BITMAP, scalar_tables.SORTED, by="reference")),
+        indexed.held_by(BITMAP, indexed.SORTED, by="reference")),
     case("index/any/bitmap/keys", "row ids, in files of 2.0",
         indexed.filtered(replace(BITMAP, version="2.0", stable_row_ids=True), "c = 5", [3])),
     lint("address", "an address in place of a row id", "L.index.segment.complete",
@@ -179,15 +178,15 @@ CASES: tuple[Recipe, ...] = (
     lint("complete", "an index without its type, and a fragment that it does not hold",
         "L.index.segment.complete",
         index({"fragment_bitmap": BitMap([0, 1, 2]).serialize()}, FOURTH)),
-    case("index/any/bitmap/row-ids-second", "stable row ids of a second fragment", indexed.filtered(
-            indexed.Indexed(scalar_tables.INTS, "BITMAP", {}, "2.2", stable_row_ids=True), "c = 1",
-            [2, 9])),
+    case("index/any/bitmap/row-ids-second", "stable row ids of a second fragment",
+        indexed.filtered(indexed.Indexed(indexed.INTS, "BITMAP", {}, "2.2", stable_row_ids=True),
+            "c = 1", [2, 9])),
     case("index/any/bitmap/below", "a field of a struct",
         indexed.filtered(BITMAP, "s.a = 3", [0, 4, 10]),
         make=indexed.made(_below, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     case("index/any/bitmap/of-no-rows", "an index of no rows, beside some that came later",
         indexed.filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={},
-        make=indexed.made(scalar_tables.before_rows(_NOTHING),
+        make=indexed.made(indexed.before_rows(_NOTHING),
             pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says", index_files.unsized(
             indexed.filtered(replace(BITMAP, version="2.0"), "c = 2 OR c = 3", [0, 4, 5, 10]))),
@@ -207,17 +206,17 @@ CASES: tuple[Recipe, ...] = (
         "L.index.rows.fragment",
         index_files.values("bitmap_page_lookup.lance", "bitmaps", b"\x03", 146, "bytes")),
     case("index/any/bitmap/changed-ids", "a row id that got another value",
-        indexed.filtered(scalar_tables.and_then(replace(BITMAP, version="2.2", stable_row_ids=True),
+        indexed.filtered(indexed.and_then(replace(BITMAP, version="2.2", stable_row_ids=True),
                 lambda dataset: dataset.update({"c": "3"}, where="id = 5")), "c = 2", [])),
     case("index/any/bitmap/moved", "addresses that moved since the index was written",
-        "L.index.reuse.applied", indexed.filtered(
-            scalar_tables.and_then(BITMAP, scalar_tables.compacted), "c = 3", [10, 0, 4])),
+        "L.index.reuse.applied",
+        indexed.filtered(indexed.and_then(BITMAP, indexed.compacted), "c = 3", [10, 0, 4])),
     case("index/any/bitmap/far", "a row above 65535 of a fragment",
         indexed.filtered(BITMAP, "c = true", []),
         args={"filter": {"sql": "c = true"}, "columns": ["c"]},
         make=indexed.made(_far, pa.table({"c": [True, True]}))),
     case("index/any/bitmap/own-segments", "two segments of the reference",
-        "L.index.segment.disjoint", indexed.filtered(scalar_tables.and_then(BITMAP,
+        "L.index.segment.disjoint", indexed.filtered(indexed.and_then(BITMAP,
                 lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3",
             [0, 4, 10], by="reference")),
     case("index/any/bitmap/uncovered", "a row that an index of no rows does not cover",

@@ -13,7 +13,7 @@ from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
 
 from lance_conformance.recipes import edits, indexed
-from lance_conformance.recipes.cases.index import index_files, scalar_tables
+from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.change import apply, edit_message
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.handmade_files import reworked
@@ -27,7 +27,7 @@ from lance_conformance.recipes.model import (
     SpanPatch,
 )
 
-BTREE = indexed.Indexed(scalar_tables.INTS, "BTREE", {"zone_size": 4})
+BTREE = indexed.Indexed(indexed.INTS, "BTREE", {"zone_size": 4})
 
 
 def moved_rows(section: IndexSection) -> IndexMetadata:
@@ -53,13 +53,13 @@ def _twice_appended(dataset: Any) -> None:
     rows = pa.table(
         {"id": pa.array([12, 13], pa.int64()), indexed.COLUMN: pa.array([3, 4], pa.int32())}
     )
-    scalar_tables.compacted(dataset.insert(rows) or dataset)
+    indexed.compacted(dataset.insert(rows) or dataset)
 
 
 def _without_last(dataset: Any) -> None:
     """Delete what the index does not cover, and its last row; then write all anew."""
     dataset.delete("id >= 9")
-    scalar_tables.compacted(dataset)
+    indexed.compacted(dataset)
 
 
 def _last_elsewhere(old: bytes) -> bytes:
@@ -118,7 +118,7 @@ CASES: tuple[Recipe, ...] = (
                 [0, 3, 4, 5, 10, 11], clauses=()))),
     case("index/any/btree/0-33-0-row-ids", "keys in a column of another name",
         ("L.index.files.column", "L.index.segment.keys"),
-        scalar_tables.early_index("0.33.0", "BTREE", "c >= 3 AND c < 9", [0, 3, 7, 10, 11])),
+        indexed.early_index("0.33.0", "BTREE", "c >= 3 AND c < 9", [0, 3, 7, 10, 11])),
     case("index/any/btree/equals", "a value that occurs twice, and once in a row that was appended",
         indexed.filtered(BTREE, "c = 3", [0, 4, 10])),
     case("index/any/btree/range", "a range over two pages, one of its rows deleted",
@@ -136,11 +136,11 @@ CASES: tuple[Recipe, ...] = (
         indexed.filtered(BTREE, "c = 3 AND id > 2", [4, 10])),
     case("index/any/btree/none", "a value that is nowhere", indexed.filtered(BTREE, "c = 4", [])),
     case("index/any/btree/zeros", "zero is looked for with either sign",
-        indexed.filtered(indexed.Indexed(scalar_tables.FLOATS, "BTREE"), "c = 0", [0, 1, 10])),
+        indexed.filtered(indexed.Indexed(indexed.FLOATS, "BTREE"), "c = 0", [0, 1, 10])),
     case("index/any/btree/above", "NaN is above everything",
-        indexed.filtered(indexed.Indexed(scalar_tables.FLOATS, "BTREE"), "c > 1.5", [2, 8, 11])),
+        indexed.filtered(indexed.Indexed(indexed.FLOATS, "BTREE"), "c > 1.5", [2, 8, 11])),
     case("index/any/btree/prefix", "texts that begin with another",
-        indexed.filtered(indexed.Indexed(scalar_tables.TEXTS_INDICES, "BTREE", version="2.2"),
+        indexed.filtered(indexed.Indexed(indexed.TEXTS_INDICES, "BTREE", version="2.2"),
             "c LIKE 'ap%'", [0, 1, 4, 10])),
     case("index/any/btree/row-ids", "addresses where rows have stable ids",
         indexed.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 5", [3])),
@@ -164,23 +164,23 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/btree/own-row-ids", "addresses in an index of the reference",
         indexed.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
             by="reference")),
-    case("index/any/btree/content", "what it holds", indexed.held_by(BTREE, scalar_tables.SORTED)),
+    case("index/any/btree/content", "what it holds", indexed.held_by(BTREE, indexed.SORTED)),
     case("index/any/btree/own-content", "what one of the reference holds",
-        indexed.held_by(BTREE, scalar_tables.SORTED, by="reference")),
+        indexed.held_by(BTREE, indexed.SORTED, by="reference")),
     case("index/any/btree/ordered", "rows that moved in order, told in words of a later version",
         "L.index.details.version",
-        reworked(indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 3",
-                [10, 0, 4]), reuse(_ordered, index_version=1))),
+        reworked(indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 3", [10, 0, 4]),
+            reuse(_ordered, index_version=1))),
     case("index/any/btree/moved-beside-offset",
         "addresses that moved, told after other bytes of a file", "L.index.reuse.external",
-        reworked(indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 3",
-                [10, 0, 4]), beside(_OLDER))),
+        reworked(indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 3", [10, 0, 4]),
+            beside(_OLDER))),
     case("index/any/btree/moved-beside-index", "rows moved with the index, and others beside it",
         "L.index.reuse.applied",
-        indexed.filtered(scalar_tables.and_then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
+        indexed.filtered(indexed.and_then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
     case("index/any/btree/moved-without-last", "rows moved, but for the last of the index",
         "L.index.reuse.applied",
-        indexed.filtered(scalar_tables.and_then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
+        indexed.filtered(indexed.and_then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
     case("index/any/btree/page-rows", "pages whose rows nobody counts have 4096",
         "L.index.btree.batch-size",
         reworked(index_files.unsized(indexed.filtered(replace(BTREE, version="2.0", parameters={}),
@@ -211,7 +211,7 @@ CASES: tuple[Recipe, ...] = (
     lint("last", "the last row that the index covers is not in it", "L.index.segment.complete",
         SpanPatch(("field ids", "values"), _last_elsewhere, target="_indices/*/page_data.lance")),
     case("index/any/btree/segments", "two segments of one name", "L.index.segment.disjoint",
-        indexed.filtered(scalar_tables.and_then(BTREE,
+        indexed.filtered(indexed.and_then(BTREE,
                 lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3",
             [0, 4, 10])),
     lint("overlap", "two segments of one name that cover the same fragments",
@@ -219,14 +219,14 @@ CASES: tuple[Recipe, ...] = (
                 {"indices.1.fragment_bitmap": section.indices[0].fragment_bitmap}),
             edits.manifest_of(5))),
     case("index/any/btree/merged", "two segments that became one", indexed.filtered(
-            scalar_tables.and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()),
-            "c >= 5", [3, 8, 11])),
-    case("index/any/btree/rewritten", "an index that a compaction wrote anew", indexed.filtered(
-            scalar_tables.and_then(BTREE, lambda dataset: dataset.optimize.compact_files()),
+            indexed.and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
+            [3, 8, 11])),
+    case("index/any/btree/rewritten", "an index that a compaction wrote anew",
+        indexed.filtered(indexed.and_then(BTREE, lambda dataset: dataset.optimize.compact_files()),
             "c = 3", [10, 0, 4])),
     case("index/any/btree/moved", "addresses that moved since the index was written",
-        "L.index.reuse.applied", indexed.filtered(
-            scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 3", [10, 0, 4])),
+        "L.index.reuse.applied",
+        indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 3", [10, 0, 4])),
     lint("moved-other-column", "an index whose rows moved, said to be over another column",
         "L.index.segment.complete", edits.indices(
             lambda section: edits.put(_over_values(section), {"fields.0": 0}), edits.SIXTH)),
@@ -238,14 +238,14 @@ CASES: tuple[Recipe, ...] = (
     lint("order", "a version that occurs twice", "L.index.reuse.order",
         reuse({"inline.versions": lambda old: [*old, old[0]], "inline.versions.1.groups": []})),
     case("index/any/btree/own-moved", "addresses that the reference moved", "L.index.reuse.applied",
-        indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 1", [2, 9],
+        indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 1", [2, 9],
             by="reference")),
     case("index/any/btree/changed", "a row that got another value lies in a fragment without index",
-        indexed.filtered(scalar_tables.and_then(BTREE,
-                lambda dataset: dataset.update({"c": "3"}, where="id = 5")), "c = 3",
-            [0, 4, 10, 5])),
+        indexed.filtered(
+            indexed.and_then(BTREE, lambda dataset: dataset.update({"c": "3"}, where="id = 5")),
+            "c = 3", [0, 4, 10, 5])),
     case("index/any/btree/gone", "a fragment of the index that is gone",
-        indexed.filtered(scalar_tables.and_then(BTREE, lambda dataset: dataset.delete("id < 5")),
+        indexed.filtered(indexed.and_then(BTREE, lambda dataset: dataset.delete("id < 5")),
             "c <= 3", [5, 9, 10])),
     case("index/any/btree/upper-case", "the name of the type in capitals", "L.index.details.url",
         reworked(indexed.filtered(BTREE, "c = 3", [0, 4, 10]),
@@ -260,8 +260,8 @@ CASES: tuple[Recipe, ...] = (
             edits.index({"index_version": 9}, edits.FOURTH))),
     case("index/any/btree/moved-beside", "addresses that moved, told in a file beside",
         "L.index.reuse.applied",
-        reworked(indexed.filtered(scalar_tables.and_then(BTREE, scalar_tables.compacted), "c = 3",
-                [10, 0, 4]), beside())),
+        reworked(indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 3", [10, 0, 4]),
+            beside())),
     fault("missing", "a file beside that is not there", "L.index.segment.files",
         reuse({"external.path": "other.binpb"})),
     fault("longer", "a file beside that is shorter than the entry says", "L.index.reuse.external",

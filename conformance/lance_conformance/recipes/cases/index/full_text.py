@@ -23,10 +23,10 @@ from lance_conformance.recipes.cases.index.index_files import (
     unsized,
     with_rows,
 )
-from lance_conformance.recipes.cases.index.scalar_tables import before_rows, early_plain
 from lance_conformance.recipes.constructors import case
 from lance_conformance.recipes.edits import SECOND, descriptor
 from lance_conformance.recipes.handmade_files import reworked
+from lance_conformance.recipes.indexed import before_rows, early_plain
 from lance_conformance.recipes.model import Recipe
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz012345"

@@ -19,10 +19,10 @@ from lanceref.index.full_text.packed_integers import pack_rows, unpack
 
 from lance_conformance.recipes import indexed
 from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten, with_rows
-from lance_conformance.recipes.cases.index.scalar_tables import key
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.edits import FOURTH, index
 from lance_conformance.recipes.handmade_files import reworked
+from lance_conformance.recipes.indexed import key
 from lance_conformance.recipes.model import DATA, Asked, Files
 from lance_conformance.recipes.oracle_made import file
 

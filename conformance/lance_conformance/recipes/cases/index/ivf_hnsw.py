@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from lance_conformance.recipes import vectors as vector_tables
 from lance_conformance.recipes.cases.index import index_files
-from lance_conformance.recipes.cases.index.scalar_tables import (
+from lance_conformance.recipes.constructors import case, fault, lint
+from lance_conformance.recipes.edits import THIRD
+from lance_conformance.recipes.indexed import (
     DELETED_INDICES,
     VECTORS_INDICES,
     made_indices,
 )
-from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD
 from lance_conformance.recipes.model import Asked, Maker, MessageEdit, Recipe, SpanPatch
 
 

@@ -8,12 +8,18 @@ import numpy as np
 import pyarrow as pa
 
 from lance_conformance.recipes.cases.index import index_files
-from lance_conformance.recipes.cases.index.scalar_tables import TEXTS_INDICES, early_plain, key
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, descriptor, index
 from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.indexed import Indexed, filtered, held_by
+from lance_conformance.recipes.indexed import (
+    TEXTS_INDICES,
+    Indexed,
+    early_plain,
+    filtered,
+    held_by,
+    key,
+)
 from lance_conformance.recipes.model import Files, Recipe
 
 _NGRAM = "ngram_postings.lance"

@@ -9,19 +9,18 @@ from dataclasses import replace
 import pyarrow as pa
 from pyroaring import BitMap
 
-from lance_conformance.recipes.cases.index import index_files, scalar_tables
+from lance_conformance.recipes import indexed
+from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.edits import FOURTH, descriptor, index
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import Indexed, filtered, held_by
 from lance_conformance.recipes.model import Recipe
 
-BLOOMFILTER = Indexed(
-    scalar_tables.INTS, "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01}
-)
+BLOOMFILTER = Indexed(indexed.INTS, "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01})
 
 _ZONES = "zonemap.lance"
-ZONEMAP = Indexed(scalar_tables.INTS, "ZONEMAP", {"rows_per_zone": 2})
+ZONEMAP = Indexed(indexed.INTS, "ZONEMAP", {"rows_per_zone": 2})
 _ZONE_ROWS = pa.table({"min": pa.array([3, 1, 3, 2, 5, 1], pa.int32()),
         "max": pa.array([3, 5, 3, 2, 9, 1], pa.int32()),
         "null_count": pa.array([1, 0, 0, 1, 0, 0], pa.uint32()),
@@ -61,19 +60,18 @@ CASES: tuple[Recipe, ...] = (
             filtered(replace(BLOOMFILTER, version="2.0"), "c = 3", [0, 4, 10], clauses=()))),
     case("index/any/bloomfilter/4-0-1-nulls", "rows that are null, which the filters do not say",
         ("L.index.zones.nulls", "L.index.zones.order"),
-        scalar_tables.early_index("4.0.1", "BLOOMFILTER", "c IS NULL", [1, 6], facts=False)),
+        indexed.early_index("4.0.1", "BLOOMFILTER", "c IS NULL", [1, 6], facts=False)),
     case("index/any/bloomfilter/equals", "a value whose zones the filters name",
         filtered(BLOOMFILTER, "c = 3", [0, 4, 10])),
     case("index/any/bloomfilter/among", "some values",
         filtered(BLOOMFILTER, "c IN (1, 9)", [2, 8, 9])),
     case("index/any/bloomfilter/nulls", "rows that are null are known exactly",
         filtered(BLOOMFILTER, "c IS NULL", [1, 6])),
-    case("index/any/bloomfilter/zeros", "zero is looked for with either sign",
-        filtered(Indexed(scalar_tables.FLOATS, "BLOOMFILTER", BLOOMFILTER.parameters), "c = 0",
-            [0, 1, 10])),
-    case("index/any/bloomfilter/blocks", "filters of many blocks",
-        filtered(Indexed(scalar_tables.INTS, "BLOOMFILTER",
-                {"number_of_items": 1000, "probability": 0.0001}), "c = 3", [0, 4, 10])),
+    case("index/any/bloomfilter/zeros", "zero is looked for with either sign", filtered(
+            Indexed(indexed.FLOATS, "BLOOMFILTER", BLOOMFILTER.parameters), "c = 0", [0, 1, 10])),
+    case("index/any/bloomfilter/blocks", "filters of many blocks", filtered(
+            Indexed(indexed.INTS, "BLOOMFILTER", {"number_of_items": 1000, "probability": 0.0001}),
+            "c = 3", [0, 4, 10])),
     case("index/any/bloomfilter/own-equals", "a value in an index of the reference",
         filtered(BLOOMFILTER, "c = 1", [2, 9], by="reference")),
     case("index/any/bloomfilter/minus-zero", "zero, of which a zone has the negative one alone",
@@ -100,17 +98,16 @@ CASES: tuple[Recipe, ...] = (
         index_files.values("bloomfilter.lance", "bloom_filter_data", b"`", 0, "string ends")),
     case("index/any/zonemap/4-0-1-values", "zones that do not say which rows are null",
         ("L.index.zones.nulls", "L.index.files.metadata"),
-        scalar_tables.early_index("4.0.1", "ZONEMAP", "c = 5", [3, 7])),
+        indexed.early_index("4.0.1", "ZONEMAP", "c = 5", [3, 7])),
     case("index/any/zonemap/4-0-1-nulls", "rows that are null, which the zones do not say",
         ("L.index.zones.nulls", "L.index.segment.coverage"),
-        scalar_tables.early_index("4.0.1", "ZONEMAP", "c IS NULL", [1, 6], facts=False)),
+        indexed.early_index("4.0.1", "ZONEMAP", "c IS NULL", [1, 6], facts=False)),
     case("index/any/zonemap/range", "a range that rules zones out",
         filtered(ZONEMAP, "c >= 5", [3, 8, 11])),
     case("index/any/zonemap/nulls", "rows that are null are known exactly",
         filtered(ZONEMAP, "c IS NULL", [1, 6])),
     case("index/any/zonemap/nan", "a zone with NaN has no upper bound", "L.index.zonemap.bounds",
-        filtered(Indexed(scalar_tables.FLOATS, "ZONEMAP", {"rows_per_zone": 2}), "c > 1.75",
-            [2, 8, 11])),
+        filtered(Indexed(indexed.FLOATS, "ZONEMAP", {"rows_per_zone": 2}), "c > 1.75", [2, 8, 11])),
     case("index/any/zonemap/bytes", "bounds that are null rule nothing out",
         "L.index.zonemap.bounds", filtered(Indexed(pa.array([bytes([n, n + 1, n + 2][:2]) if n else
                         None for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 11, 12)], pa.binary(2)),
@@ -145,13 +142,13 @@ CASES: tuple[Recipe, ...] = (
     lint("nulls", "a zone counts more rows that are null than the set has", "L.index.zones.nulls",
         index_files.values(_ZONES, "null_count", b"\x02")),
     case("index/any/zonemap/moved", "zones whose rows moved", "L.index.reuse.applied",
-        filtered(scalar_tables.and_then(ZONEMAP, scalar_tables.compacted), "c = 1", [2, 9])),
+        filtered(indexed.and_then(ZONEMAP, indexed.compacted), "c = 1", [2, 9])),
     case("index/any/zonemap/minus-nan", "the negative NaN, which is below the bounds of its zone",
         filtered(Indexed(pa.array([1.0, -float("nan"), 2.0, 3.0, 4.0, *[5.0] * 7]), "ZONEMAP",
                 {"rows_per_zone": 5}), "c = CAST('-NaN' AS DOUBLE)", [1])),
     case("index/any/zonemap/prefix", "texts that begin with another",
-        filtered(Indexed(scalar_tables.TEXTS_INDICES, "ZONEMAP", {"rows_per_zone": 2}),
-            "c LIKE 'ap%'", [0, 1, 4, 10])),
+        filtered(Indexed(indexed.TEXTS_INDICES, "ZONEMAP", {"rows_per_zone": 2}), "c LIKE 'ap%'",
+            [0, 1, 4, 10])),
     *faults("index/any/{zonemap,bloomfilter}/plain", lint("bare-fragment",
             "a fragment that is covered and has no zones", "L.index.segment.complete",
             index({"fragment_bitmap": BitMap([0, 1, 2]).serialize()}, FOURTH))),
