@@ -14,15 +14,16 @@ from pyroaring import BitMap
 
 from lance_conformance.recipes import indexed
 from lance_conformance.recipes.cases.index import index_files
+from lance_conformance.recipes.cases.index.index_files import metadata, unsized
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, index, manifest_of
 from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.model import Recipe, SpanPatch
+from lance_conformance.recipes.indexed import COLUMN, INTS, Indexed, filtered, held_by, made
+from lance_conformance.recipes.model import Recipe
 
 _BITMAP = "bitmap_page_lookup.lance"
-LABEL_LIST = indexed.Indexed(pa.array([["a", "b"], [], None, ["b", None], ["c"], ["a", "a"], ["b"],
-            ["a"], [None], ["c", "a"], ["b"], None], pa.list_(pa.utf8())),
-    "LABEL_LIST")  # fmt: skip
+LABEL_LIST = Indexed(pa.array([["a", "b"], [], None, ["b", None], ["c"], ["a", "a"], ["b"], ["a"],
+            [None], ["c", "a"], ["b"], None], pa.list_(pa.utf8())), "LABEL_LIST")  # fmt: skip
 
 _LISTED = pa.concat_tables(
     [indexed.members(["a", "b", "b", None, "c", "a", "b", "a", None, "c", "a"],
@@ -30,12 +31,12 @@ _LISTED = pa.concat_tables(
             pa.utf8()).append_column("list", pa.array([True] * 11)), indexed.members([None], [2],
             pa.utf8()).append_column("list", pa.array([False]))])  # fmt: skip
 
-_GONE_WHOLE = indexed.Indexed(
+_GONE_WHOLE = Indexed(
     pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None], pa.list_(pa.utf8())),
     "LABEL_LIST", version="2.0", afterwards=lambda dataset: dataset.delete("id < 5"))  # fmt: skip
 
 
-_LEFT_WHOLE = indexed.Indexed(pa.array(
+_LEFT_WHOLE = Indexed(pa.array(
         [["y"], ["x", "y"], ["y"], ["y"], ["y", "x"], ["x"], ["y"], [], ["x", "y"], [], None, None],
         pa.list_(pa.utf8())), "LABEL_LIST", version="2.0")  # fmt: skip
 
@@ -49,13 +50,13 @@ def _with_whole(table: pa.Table) -> pa.Table:
     return table.set_column(1, table.schema.field("bitmaps"), bitmaps)
 
 
-BITMAP = indexed.Indexed(indexed.INTS, "BITMAP")
+BITMAP = Indexed(INTS, "BITMAP")
 
 
 def _below(module: Any, uri: str) -> None:
     """Make a table whose index is over a field of a struct."""
-    structs = pa.array([{"b": f"{one}", "a": one} for one in indexed.INTS.to_pylist()])
-    table = pa.table({"id": pa.array(range(len(indexed.INTS)), pa.int64()), "s": structs})
+    structs = pa.array([{"b": f"{one}", "a": one} for one in INTS.to_pylist()])
+    table = pa.table({"id": pa.array(range(len(INTS)), pa.int64()), "s": structs})
     dataset = module.write_dataset(table, uri, data_storage_version="2.1")
     indexed.create_index(module, dataset, "s.a", "BITMAP", {})
 
@@ -65,9 +66,9 @@ _NOTHING = replace(BITMAP, version="2.0")
 
 def _one_row(module: Any, uri: str) -> None:
     """Make an index over no rows, and a row that it does not cover."""
-    schema = pa.schema([("id", pa.int64()), (indexed.COLUMN, pa.int32())])
+    schema = pa.schema([("id", pa.int64()), (COLUMN, pa.int32())])
     dataset = module.write_dataset(schema.empty_table(), uri, schema, data_storage_version="2.0")
-    indexed.create_index(module, dataset, indexed.COLUMN, "BITMAP", {})
+    indexed.create_index(module, dataset, COLUMN, "BITMAP", {})
     row = pa.table([[0], [3]], schema=schema)
     module.write_dataset(row, uri, mode="append", data_storage_version="2.0")
 
@@ -75,123 +76,114 @@ def _one_row(module: Any, uri: str) -> None:
 def _far(module: Any, uri: str) -> None:
     """Make a table of more rows than 16 bits number, two of which have a value."""
     values = pa.array([row in (1, 65537) for row in range(65_560)])
-    dataset = module.write_dataset(
-        pa.table({indexed.COLUMN: values}), uri, data_storage_version="2.1"
-    )
-    indexed.create_index(module, dataset, indexed.COLUMN, "BITMAP", {})
+    dataset = module.write_dataset(pa.table({COLUMN: values}), uri, data_storage_version="2.1")
+    indexed.create_index(module, dataset, COLUMN, "BITMAP", {})
 
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/label-list/null-lists", "a set of the lists that are null",
-        "L.index.label-list.nulls",
-        index_files.unsized(indexed.filtered(replace(LABEL_LIST, version="2.0"),
+        "L.index.label-list.nulls", unsized(filtered(replace(LABEL_LIST, version="2.0"),
                 "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10], clauses=()))),
     case("index/any/label-list/any", "lists with one of two labels, one of them in a deleted row",
-        indexed.filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9])),
+        filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9])),
     case("index/any/label-list/all", "lists with both labels",
-        indexed.filtered(LABEL_LIST, "array_has_all(c, ['a', 'b'])", [0])),
+        filtered(LABEL_LIST, "array_has_all(c, ['a', 'b'])", [0])),
     case("index/any/label-list/not", "lists without a label: those that are null are not found",
-        indexed.filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10])),
+        filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10])),
     case("index/any/label-list/own-any", "labels in an index of the reference",
-        indexed.filtered(LABEL_LIST, "array_has_any(c, ['b'])", [0, 3, 6, 10], by="reference")),
-    case("index/any/label-list/content", "what it holds", indexed.held_by(LABEL_LIST, _LISTED)),
+        filtered(LABEL_LIST, "array_has_any(c, ['b'])", [0, 3, 6, 10], by="reference")),
+    case("index/any/label-list/content", "what it holds", held_by(LABEL_LIST, _LISTED)),
     case("index/any/label-list/own-content", "what one of the reference holds",
-        indexed.held_by(LABEL_LIST, _LISTED, by="reference")),
-    case("index/any/label-list/plain", "files of 2.0, whose sizes nobody says",
-        index_files.unsized(indexed.filtered(replace(LABEL_LIST, version="2.0"),
-                "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]))),
+        held_by(LABEL_LIST, _LISTED, by="reference")),
+    case("index/any/label-list/plain", "files of 2.0, whose sizes nobody says", unsized(filtered(
+                replace(LABEL_LIST, version="2.0"), "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]))),
     fault("metadata", "nothing names the buffer of the lists that are null",
-        "L.index.files.metadata", index_files.metadata(_BITMAP, "lance:label_list_nulls", None)),
+        "L.index.files.metadata", metadata(_BITMAP, "lance:label_list_nulls", None)),
     lint("null-other", "an empty list in the place of one that is null", "L.index.segment.complete",
         index_files.held_bytes(_BITMAP, b"\x01", 28)),
     lint("disjoint", "an item of a list that is null", "L.index.label-list.disjoint",
         index_files.held_bytes(_BITMAP, b"\x00", 28)),
     fault("nulls", "no buffer of the lists that are null", "L.index.files.metadata",
-        index_files.metadata("bitmap_page_lookup.lance", "lance:label_list_nulls", "x"),
+        metadata("bitmap_page_lookup.lance", "lance:label_list_nulls", "x"),
         also="L.index.label-list.nulls"),
     lint("statistics", "another number of items", "L.index.bitmap.statistics",
-        index_files.metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":9}')),
+        metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":9}')),
     case("index/any/label-list/nulls-untold", "an index that does not tell which lists are null",
-        reworked(indexed.filtered(LABEL_LIST, "array_has(c, 'a')", [0, 5, 9]),
+        reworked(filtered(LABEL_LIST, "array_has(c, 'a')", [0, 5, 9]),
             index({"index_version": 0}, FOURTH))),
     case("index/any/label-list/nulls-untold-denied",
         "what a label is denied of, where null lists are untold",
-        reworked(indexed.filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
+        reworked(filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
             index({"index_version": 0}, FOURTH))),
     case("index/any/label-list/nulls-untold-asked", "null lists, where an index does not tell them",
-        reworked(indexed.filtered(LABEL_LIST, "c IS NULL", [2, 11], used=False),
+        reworked(filtered(LABEL_LIST, "c IS NULL", [2, 11], used=False),
             index({"index_version": 0}, FOURTH))),
     case("index/any/label-list/nulls-untold-segment",
         "null lists, where one of two segments does not tell them",
-        reworked(indexed.filtered(indexed.and_then(LABEL_LIST,
+        reworked(filtered(indexed.and_then(LABEL_LIST,
                     lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)),
                 "c IS NULL", [2, 11], used=False), index({"index_version": 0}, manifest_of(5)))),
     case("index/any/label-list/whole", "a fragment that has a label in all its rows, and is gone",
-        "L.index.rows.count",
-        reworked(indexed.filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]),
+        "L.index.rows.count", reworked(filtered(_GONE_WHOLE, "array_has_all(c, ['x', 'y'])", [8]),
             index_files.rewritten(_BITMAP, index_files.with_rows(_with_whole), manifest_of(5)))),
     case("index/any/label-list/whole-left",
         "a fragment that has a label in all its rows, and another in some",
-        reworked(indexed.filtered(_LEFT_WHOLE, "array_has_all(c, ['x', 'y'])", [1, 4, 8]),
+        reworked(filtered(_LEFT_WHOLE, "array_has_all(c, ['x', 'y'])", [1, 4, 8]),
             index_files.rewritten(_BITMAP, index_files.with_rows(_with_whole), FOURTH))),
     case("index/any/label-list/untold", "labels in an index whose entry does not tell its type",
-        reworked(indexed.filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9]),
+        reworked(filtered(LABEL_LIST, "array_has_any(c, ['a', 'c'])", [0, 4, 5, 9]),
             index({"index_details": None}, FOURTH)), facts={}),
     case("index/any/bitmap/4-0-1-unordered", "keys in any order",
         ("L.index.bitmap.columns", "L.index.segment.keys"),
         indexed.early_index("4.0.1", "BITMAP", "c = 5", [3, 7])),
     lint("complete", "a value that no row has, among keys that do not rise",
-        "L.index.segment.complete", SpanPatch(("field keys", "values"),
-            lambda old: old.replace(words(9, width=4), words(10, width=4)),
-            target="_indices/*/bitmap_page_lookup.lance")),
+        "L.index.segment.complete", index_files.values("bitmap_page_lookup.lance", "keys",
+            lambda old: old.replace(words(9, width=4), words(10, width=4)))),
     case("index/any/bitmap/equals",
         "a value that occurs twice, and once in a row that was appended",
-        indexed.filtered(BITMAP, "c = 3", [0, 4, 10])),
+        filtered(BITMAP, "c = 3", [0, 4, 10])),
     case("index/any/bitmap/range", "a range of values",
-        indexed.filtered(BITMAP, "c > 2 AND c <= 5", [0, 3, 4, 10])),
+        filtered(BITMAP, "c > 2 AND c <= 5", [0, 3, 4, 10])),
     case("index/any/bitmap/nulls", "rows that are null, and others",
-        indexed.filtered(BITMAP, "c IS NULL OR c = 9", [1, 6, 8])),
+        filtered(BITMAP, "c IS NULL OR c = 9", [1, 6, 8])),
     case("index/any/bitmap/not-null", "rows that are not null",
-        indexed.filtered(BITMAP, "c IS NOT NULL", [0, 2, 3, 4, 5, 8, 9, 10, 11])),
+        filtered(BITMAP, "c IS NOT NULL", [0, 2, 3, 4, 5, 8, 9, 10, 11])),
     case("index/any/bitmap/not", "every value but one: rows that are null are not found",
-        indexed.filtered(BITMAP, "c != 1", [0, 3, 4, 5, 8, 10, 11])),
+        filtered(BITMAP, "c != 1", [0, 3, 4, 5, 8, 10, 11])),
     case("index/any/bitmap/fragments", "a value in both fragments, the highest among them",
-        "L.index.rows.fragment", indexed.filtered(BITMAP, "c = 3 OR c = 5", [0, 3, 4, 10])),
+        "L.index.rows.fragment", filtered(BITMAP, "c = 3 OR c = 5", [0, 3, 4, 10])),
     case("index/any/bitmap/row-ids", "stable row ids",
-        indexed.filtered(replace(BITMAP, version="2.2", stable_row_ids=True), "c = 5", [3])),
+        filtered(replace(BITMAP, version="2.2", stable_row_ids=True), "c = 5", [3])),
     case("index/any/bitmap/early", "index files of 2.0",
-        indexed.filtered(replace(BITMAP, version="2.0"), "c = 3", [0, 4, 10])),
+        filtered(replace(BITMAP, version="2.0"), "c = 3", [0, 4, 10])),
     case("index/any/bitmap/own-equals", "a value in an index of the reference",
-        indexed.filtered(BITMAP, "c = 3", [0, 4, 10], by="reference")),
-    case("index/any/bitmap/content", "what it holds", indexed.held_by(BITMAP, indexed.SORTED)),
+        filtered(BITMAP, "c = 3", [0, 4, 10], by="reference")),
+    case("index/any/bitmap/content", "what it holds", held_by(BITMAP, indexed.SORTED)),
     case("index/any/bitmap/own-content", "what one of the reference holds",
-        indexed.held_by(BITMAP, indexed.SORTED, by="reference")),
+        held_by(BITMAP, indexed.SORTED, by="reference")),
     case("index/any/bitmap/keys", "row ids, in files of 2.0",
-        indexed.filtered(replace(BITMAP, version="2.0", stable_row_ids=True), "c = 5", [3])),
+        filtered(replace(BITMAP, version="2.0", stable_row_ids=True), "c = 5", [3])),
     lint("address", "an address in place of a row id", "L.index.segment.complete",
         index_files.values("bitmap_page_lookup.lance", "bitmaps", b"\x01", 4, "bytes"),
         also="L.index.segment.keys"),
     case("index/any/bitmap/untold", "values in an index whose entry does not tell its type",
         "L.index.details.missing",
-        reworked(indexed.filtered(replace(BITMAP, version="2.0"), "c = 3", [0, 4, 10]),
+        reworked(filtered(replace(BITMAP, version="2.0"), "c = 3", [0, 4, 10]),
             index({"index_details": None}, FOURTH)), facts={}),
     lint("complete", "an index without its type, and a fragment that it does not hold",
         "L.index.segment.complete",
         index({"fragment_bitmap": BitMap([0, 1, 2]).serialize()}, FOURTH)),
     case("index/any/bitmap/row-ids-second", "stable row ids of a second fragment",
-        indexed.filtered(indexed.Indexed(indexed.INTS, "BITMAP", {}, "2.2", stable_row_ids=True),
-            "c = 1", [2, 9])),
-    case("index/any/bitmap/below", "a field of a struct",
-        indexed.filtered(BITMAP, "s.a = 3", [0, 4, 10]),
-        make=indexed.made(_below, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+        filtered(Indexed(INTS, "BITMAP", {}, "2.2", stable_row_ids=True), "c = 1", [2, 9])),
+    case("index/any/bitmap/below", "a field of a struct", filtered(BITMAP, "s.a = 3", [0, 4, 10]),
+        make=made(_below, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     case("index/any/bitmap/of-no-rows", "an index of no rows, beside some that came later",
-        indexed.filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={},
-        make=indexed.made(indexed.before_rows(_NOTHING),
+        filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={}, make=made(indexed.before_rows(_NOTHING),
             pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
-    case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says", index_files.unsized(
-            indexed.filtered(replace(BITMAP, version="2.0"), "c = 2 OR c = 3", [0, 4, 5, 10]))),
+    case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says",
+        unsized(filtered(replace(BITMAP, version="2.0"), "c = 2 OR c = 3", [0, 4, 5, 10]))),
     lint("statistics-more", "one key more than there are", "L.index.bitmap.statistics",
-        index_files.metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":8}')),
+        metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":8}')),
     lint("complete", "a value that no row has, in place of one that a row has",
         "L.index.segment.complete", index_files.values(_BITMAP, "keys", b"\n", 20)),
     lint("fragment", "a row of a fragment that never was", "L.index.rows.fragment",
@@ -201,27 +193,26 @@ CASES: tuple[Recipe, ...] = (
     lint("disjoint", "a row in the sets of two values", "L.index.bitmap.disjoint",
         index_files.values(_BITMAP, "bitmaps", b"\x01", 140, "bytes")),
     lint("statistics", "another number of keys", "L.index.bitmap.statistics",
-        index_files.metadata(_BITMAP, "lance:index_stats", '{"num_bitmaps":7}')),
+        metadata(_BITMAP, "lance:index_stats", '{"num_bitmaps":7}')),
     fault("fragment-asked", "a row that is asked for, of a fragment that never was",
         "L.index.rows.fragment",
         index_files.values("bitmap_page_lookup.lance", "bitmaps", b"\x03", 146, "bytes")),
     case("index/any/bitmap/changed-ids", "a row id that got another value",
-        indexed.filtered(indexed.and_then(replace(BITMAP, version="2.2", stable_row_ids=True),
+        filtered(indexed.and_then(replace(BITMAP, version="2.2", stable_row_ids=True),
                 lambda dataset: dataset.update({"c": "3"}, where="id = 5")), "c = 2", [])),
     case("index/any/bitmap/moved", "addresses that moved since the index was written",
         "L.index.reuse.applied",
-        indexed.filtered(indexed.and_then(BITMAP, indexed.compacted), "c = 3", [10, 0, 4])),
+        filtered(indexed.and_then(BITMAP, indexed.compacted), "c = 3", [10, 0, 4])),
     case("index/any/bitmap/far", "a row above 65535 of a fragment",
-        indexed.filtered(BITMAP, "c = true", []),
-        args={"filter": {"sql": "c = true"}, "columns": ["c"]},
-        make=indexed.made(_far, pa.table({"c": [True, True]}))),
+        filtered(BITMAP, "c = true", []), args={"filter": {"sql": "c = true"}, "columns": ["c"]},
+        make=made(_far, pa.table({"c": [True, True]}))),
     case("index/any/bitmap/own-segments", "two segments of the reference",
-        "L.index.segment.disjoint", indexed.filtered(indexed.and_then(BITMAP,
+        "L.index.segment.disjoint", filtered(indexed.and_then(BITMAP,
                 lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3",
             [0, 4, 10], by="reference")),
     case("index/any/bitmap/uncovered", "a row that an index of no rows does not cover",
-        indexed.filtered(BITMAP, "c = 3", [0]), facts={},
-        make=indexed.made(_one_row, pa.table({"id": pa.array([0], pa.int64())}))),
+        filtered(BITMAP, "c = 3", [0]), facts={},
+        make=made(_one_row, pa.table({"id": pa.array([0], pa.int64())}))),
     lint("complete", "a row of a fragment that is covered by no value", "L.index.segment.complete",
         index({"fragment_bitmap": BitMap([0]).serialize()}, THIRD)),
     *index_files.damaged("label-list"),

@@ -14,9 +14,12 @@ from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
 
 from lance_conformance.recipes import edits, indexed
 from lance_conformance.recipes.cases.index import index_files
+from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, unsized, values
 from lance_conformance.recipes.change import apply, edit_message
 from lance_conformance.recipes.constructors import case, fault, lint
+from lance_conformance.recipes.edits import FOURTH, SIXTH, index, indices, put
 from lance_conformance.recipes.handmade_files import reworked
+from lance_conformance.recipes.indexed import Indexed, and_then, compacted, filtered
 from lance_conformance.recipes.model import (
     Files,
     MessageEdit,
@@ -24,10 +27,9 @@ from lance_conformance.recipes.model import (
     Remove,
     Rename,
     Resize,
-    SpanPatch,
 )
 
-BTREE = indexed.Indexed(indexed.INTS, "BTREE", {"zone_size": 4})
+BTREE = Indexed(indexed.INTS, "BTREE", {"zone_size": 4})
 
 
 def moved_rows(section: IndexSection) -> IndexMetadata:
@@ -53,13 +55,13 @@ def _twice_appended(dataset: Any) -> None:
     rows = pa.table(
         {"id": pa.array([12, 13], pa.int64()), indexed.COLUMN: pa.array([3, 4], pa.int32())}
     )
-    indexed.compacted(dataset.insert(rows) or dataset)
+    compacted(dataset.insert(rows) or dataset)
 
 
 def _without_last(dataset: Any) -> None:
     """Delete what the index does not cover, and its last row; then write all anew."""
     dataset.delete("id >= 9")
-    indexed.compacted(dataset)
+    compacted(dataset)
 
 
 def _last_elsewhere(old: bytes) -> bytes:
@@ -77,16 +79,14 @@ def _ordered(details: FragmentReuseIndexDetails) -> None:
         "destinations": [*first.new_fragments],
         "ordered_compaction.changed_row_addrs": first.changed_row_addrs,
     }
-    edits.put(
-        details, {f"inline.transitions.0.{path}": value for path, value in transition.items()}
-    )
-    edits.put(details, {"inline.versions": []})
+    put(details, {f"inline.transitions.0.{path}": value for path, value in transition.items()})
+    put(details, {"inline.versions": []})
 
 
 def reuse(edit: edits.Edit, **others: object) -> MessageEdit:
     """Change what is said of rows that moved."""
     paths = {"index_details.value": edits.inside(FragmentReuseIndexDetails, edit), **others}
-    return edits.indices(lambda section: edits.put(moved_rows(section), paths), edits.SIXTH)
+    return indices(lambda section: put(moved_rows(section), paths), SIXTH)
 
 
 def beside(before: bytes = b"") -> Callable[[Files], Files]:
@@ -104,7 +104,7 @@ def beside(before: bytes = b"") -> Callable[[Files], Files]:
             details.external.offset = len(before)
             details.external.size = len(held[0])
 
-        edit_message(edits.SIXTH, files[edits.SIXTH], "index section", find)
+        edit_message(SIXTH, files[SIXTH], "index section", find)
         moved, _ = apply(reuse(edit), files)
         return {**moved, f"_indices/{folder[0]}/details.binpb": before + held[0]}
 
@@ -114,122 +114,116 @@ def beside(before: bytes = b"") -> Callable[[Files], Files]:
 CASES: tuple[Recipe, ...] = (
     case("index/any/btree/folder", "files in the folder of their segment",
         ("L.index.segment.folder", "L.index.btree.columns"),
-        index_files.unsized(indexed.filtered(replace(BTREE, version="2.0"), "c >= 2 AND c < 9",
-                [0, 3, 4, 5, 10, 11], clauses=()))),
+        unsized(filtered(replace(BTREE, version="2.0"), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11],
+                clauses=()))),
     case("index/any/btree/0-33-0-row-ids", "keys in a column of another name",
         ("L.index.files.column", "L.index.segment.keys"),
         indexed.early_index("0.33.0", "BTREE", "c >= 3 AND c < 9", [0, 3, 7, 10, 11])),
     case("index/any/btree/equals", "a value that occurs twice, and once in a row that was appended",
-        indexed.filtered(BTREE, "c = 3", [0, 4, 10])),
+        filtered(BTREE, "c = 3", [0, 4, 10])),
     case("index/any/btree/range", "a range over two pages, one of its rows deleted",
-        indexed.filtered(BTREE, "c >= 3 AND c < 9", [0, 3, 4, 10, 11])),
-    case("index/any/btree/nulls", "rows that are null",
-        indexed.filtered(BTREE, "c IS NULL", [1, 6])),
-    case("index/any/btree/null-alone", "a page with one row that is null",
-        indexed.filtered(indexed.Indexed(pa.array([3, 1, 4, None, 5, 9, 2, 6, 5, 3, 5, 8]), "BTREE",
-                {"zone_size": 4}), "c IS NULL", [3])),
+        filtered(BTREE, "c >= 3 AND c < 9", [0, 3, 4, 10, 11])),
+    case("index/any/btree/nulls", "rows that are null", filtered(BTREE, "c IS NULL", [1, 6])),
+    case("index/any/btree/null-alone", "a page with one row that is null", filtered(
+            Indexed(pa.array([3, 1, 4, None, 5, 9, 2, 6, 5, 3, 5, 8]), "BTREE", {"zone_size": 4}),
+            "c IS NULL", [3])),
     case("index/any/btree/among", "some values of which one is nowhere",
-        indexed.filtered(BTREE, "c IN (1, 4, 9)", [2, 8, 9])),
+        filtered(BTREE, "c IN (1, 4, 9)", [2, 8, 9])),
     case("index/any/btree/not", "a range that is denied: rows that are null are not found",
-        indexed.filtered(BTREE, "NOT (c < 5)", [3, 8, 11])),
+        filtered(BTREE, "NOT (c < 5)", [3, 8, 11])),
     case("index/any/btree/both", "a condition on another column goes with it",
-        indexed.filtered(BTREE, "c = 3 AND id > 2", [4, 10])),
-    case("index/any/btree/none", "a value that is nowhere", indexed.filtered(BTREE, "c = 4", [])),
+        filtered(BTREE, "c = 3 AND id > 2", [4, 10])),
+    case("index/any/btree/none", "a value that is nowhere", filtered(BTREE, "c = 4", [])),
     case("index/any/btree/zeros", "zero is looked for with either sign",
-        indexed.filtered(indexed.Indexed(indexed.FLOATS, "BTREE"), "c = 0", [0, 1, 10])),
+        filtered(Indexed(indexed.FLOATS, "BTREE"), "c = 0", [0, 1, 10])),
     case("index/any/btree/above", "NaN is above everything",
-        indexed.filtered(indexed.Indexed(indexed.FLOATS, "BTREE"), "c > 1.5", [2, 8, 11])),
-    case("index/any/btree/prefix", "texts that begin with another",
-        indexed.filtered(indexed.Indexed(indexed.TEXTS_INDICES, "BTREE", version="2.2"),
-            "c LIKE 'ap%'", [0, 1, 4, 10])),
+        filtered(Indexed(indexed.FLOATS, "BTREE"), "c > 1.5", [2, 8, 11])),
+    case("index/any/btree/prefix", "texts that begin with another", filtered(
+            Indexed(indexed.TEXTS_INDICES, "BTREE", version="2.2"), "c LIKE 'ap%'", [0, 1, 4, 10])),
     case("index/any/btree/row-ids", "addresses where rows have stable ids",
-        indexed.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 5", [3])),
+        filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 5", [3])),
     case("index/any/btree/row-ids-second",
         "addresses of a second fragment, where rows have stable ids",
-        indexed.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 1", [2, 9])),
+        filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c = 1", [2, 9])),
     case("index/any/btree/early", "index files of 2.0",
-        indexed.filtered(replace(BTREE, version="2.0"), "c = 1", [2, 9])),
+        filtered(replace(BTREE, version="2.0"), "c = 1", [2, 9])),
     fault("gone", "a file of the index is missing", "L.index.segment.files",
-        Remove(f"_indices/*/{index_files.DATA_PLACE}")),
+        Remove(f"_indices/*/{DATA_PLACE}")),
     fault("longer", "a file of the index is longer than the entry says", "L.index.files.size",
-        Resize(None, b"\x00APPEND", f"_indices/*/{index_files.DATA_PLACE}")),
+        Resize(None, b"\x00APPEND", f"_indices/*/{DATA_PLACE}")),
     lint("future", "an index of a version that is still to come", "L.index.segment.dataset-version",
-        edits.index({"dataset_version": 99}, edits.FOURTH)),
+        index({"dataset_version": 99}, FOURTH)),
     case("index/any/btree/of-0.1", "index files of 2.0 beside data files of 0.1",
-        "L.index.files.version", indexed.filtered(replace(BTREE, version="legacy"), "c = 2", [5])),
+        "L.index.files.version", filtered(replace(BTREE, version="legacy"), "c = 2", [5])),
     case("index/any/btree/next", "index files of 2.3",
-        indexed.filtered(replace(BTREE, version="2.3"), "c = 1", [2, 9])),
+        filtered(replace(BTREE, version="2.3"), "c = 1", [2, 9])),
     case("index/any/btree/own-range", "a range in an index of the reference",
-        indexed.filtered(BTREE, "c BETWEEN 2 AND 5", [0, 3, 4, 5, 10], by="reference")),
+        filtered(BTREE, "c BETWEEN 2 AND 5", [0, 3, 4, 5, 10], by="reference")),
     case("index/any/btree/own-row-ids", "addresses in an index of the reference",
-        indexed.filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
+        filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
             by="reference")),
     case("index/any/btree/content", "what it holds", indexed.held_by(BTREE, indexed.SORTED)),
     case("index/any/btree/own-content", "what one of the reference holds",
         indexed.held_by(BTREE, indexed.SORTED, by="reference")),
     case("index/any/btree/ordered", "rows that moved in order, told in words of a later version",
         "L.index.details.version",
-        reworked(indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 3", [10, 0, 4]),
+        reworked(filtered(and_then(BTREE, compacted), "c = 3", [10, 0, 4]),
             reuse(_ordered, index_version=1))),
     case("index/any/btree/moved-beside-offset",
         "addresses that moved, told after other bytes of a file", "L.index.reuse.external",
-        reworked(indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 3", [10, 0, 4]),
-            beside(_OLDER))),
+        reworked(filtered(and_then(BTREE, compacted), "c = 3", [10, 0, 4]), beside(_OLDER))),
     case("index/any/btree/moved-beside-index", "rows moved with the index, and others beside it",
         "L.index.reuse.applied",
-        indexed.filtered(indexed.and_then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
+        filtered(and_then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
     case("index/any/btree/moved-without-last", "rows moved, but for the last of the index",
-        "L.index.reuse.applied",
-        indexed.filtered(indexed.and_then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
+        "L.index.reuse.applied", filtered(and_then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
     case("index/any/btree/page-rows", "pages whose rows nobody counts have 4096",
-        "L.index.btree.batch-size",
-        reworked(index_files.unsized(indexed.filtered(replace(BTREE, version="2.0", parameters={}),
-                    "c = 3", [0, 4, 10])), edits.descriptor({"schema.metadata.batch_size": None},
+        "L.index.btree.batch-size", reworked(
+            unsized(filtered(replace(BTREE, version="2.0", parameters={}), "c = 3", [0, 4, 10])),
+            edits.descriptor({"schema.metadata.batch_size": None},
                 "_indices/*/page_lookup.lance"))),
     case("index/any/btree/plain", "files of 2.0, whose sizes nobody says",
-        index_files.unsized(indexed.filtered(replace(BTREE, version="2.0"), "c >= 2 AND c < 9",
-                [0, 3, 4, 5, 10, 11]))),
+        unsized(filtered(replace(BTREE, version="2.0"), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11]))),
     fault("page-behind", "a page one after the last", "L.index.btree.pages",
-        index_files.values("page_lookup.lance", "page_idx", b"\x03", 8)),
+        values("page_lookup.lance", "page_idx", b"\x03", 8)),
     fault("column", "a column has another name", "L.index.files.column",
-        index_files.renamed(index_files.DATA_PLACE, "ids")),
+        index_files.renamed(DATA_PLACE, "ids")),
     lint("order", "values that fall", "L.index.btree.order",
-        index_files.values(index_files.DATA_PLACE, "values", b"\x04", 8)),
+        values(DATA_PLACE, "values", b"\x04", 8)),
     fault("pages", "a page after the last", "L.index.btree.pages",
-        index_files.values("page_lookup.lance", "page_idx", b"c", 4)),
+        values("page_lookup.lance", "page_idx", b"c", 4)),
     lint("bounds", "a greatest value that is not that of its page", "L.index.btree.bounds",
-        index_files.values("page_lookup.lance", "max", b"c", 8)),
+        values("page_lookup.lance", "max", b"c", 8)),
     lint("ids", "a row that occurs twice", "L.index.btree.ids",
-        index_files.values(index_files.DATA_PLACE, "ids", b"\x04", 40)),
+        values(DATA_PLACE, "ids", b"\x04", 40)),
     fault("folder", "a file of a segment in another folder", "L.index.segment.files",
         Rename("_indices/*/page_data.lance", "_indices/other/page_data.lance"),
         also="L.index.segment.folder"),
     fault("columns", "keys under another name", "L.index.files.column",
         index_files.renamed("page_lookup.lance", "min"), also="L.index.btree.columns"),
     lint("page-past", "a page that begins after all rows", "L.index.btree.pages",
-        index_files.values("page_lookup.lance", "page_idx", b"\x05", 8)),
+        values("page_lookup.lance", "page_idx", b"\x05", 8)),
     lint("last", "the last row that the index covers is not in it", "L.index.segment.complete",
-        SpanPatch(("field ids", "values"), _last_elsewhere, target="_indices/*/page_data.lance")),
+        values("page_data.lance", "ids", _last_elsewhere)),
     case("index/any/btree/segments", "two segments of one name", "L.index.segment.disjoint",
-        indexed.filtered(indexed.and_then(BTREE,
+        filtered(and_then(BTREE,
                 lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3",
             [0, 4, 10])),
     lint("overlap", "two segments of one name that cover the same fragments",
-        "L.index.segment.disjoint", edits.indices(lambda section: edits.put(section,
+        "L.index.segment.disjoint", indices(lambda section: put(section,
                 {"indices.1.fragment_bitmap": section.indices[0].fragment_bitmap}),
             edits.manifest_of(5))),
-    case("index/any/btree/merged", "two segments that became one", indexed.filtered(
-            indexed.and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
+    case("index/any/btree/merged", "two segments that became one",
+        filtered(and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
             [3, 8, 11])),
     case("index/any/btree/rewritten", "an index that a compaction wrote anew",
-        indexed.filtered(indexed.and_then(BTREE, lambda dataset: dataset.optimize.compact_files()),
-            "c = 3", [10, 0, 4])),
+        filtered(and_then(BTREE, lambda dataset: dataset.optimize.compact_files()), "c = 3",
+            [10, 0, 4])),
     case("index/any/btree/moved", "addresses that moved since the index was written",
-        "L.index.reuse.applied",
-        indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 3", [10, 0, 4])),
+        "L.index.reuse.applied", filtered(and_then(BTREE, compacted), "c = 3", [10, 0, 4])),
     lint("moved-other-column", "an index whose rows moved, said to be over another column",
-        "L.index.segment.complete", edits.indices(
-            lambda section: edits.put(_over_values(section), {"fields.0": 0}), edits.SIXTH)),
+        "L.index.segment.complete",
+        indices(lambda section: put(_over_values(section), {"fields.0": 0}), SIXTH)),
     fault("rows", "fewer rows were written on than the new fragments have", "L.index.reuse.rows",
         reuse({"inline.versions.0.groups.0.new_fragments.0.physical_rows": lambda old: old + 1})),
     fault("fragments", "rows were written on that the old fragments do not have",
@@ -238,30 +232,24 @@ CASES: tuple[Recipe, ...] = (
     lint("order", "a version that occurs twice", "L.index.reuse.order",
         reuse({"inline.versions": lambda old: [*old, old[0]], "inline.versions.1.groups": []})),
     case("index/any/btree/own-moved", "addresses that the reference moved", "L.index.reuse.applied",
-        indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 1", [2, 9],
-            by="reference")),
+        filtered(and_then(BTREE, compacted), "c = 1", [2, 9], by="reference")),
     case("index/any/btree/changed", "a row that got another value lies in a fragment without index",
-        indexed.filtered(
-            indexed.and_then(BTREE, lambda dataset: dataset.update({"c": "3"}, where="id = 5")),
+        filtered(and_then(BTREE, lambda dataset: dataset.update({"c": "3"}, where="id = 5")),
             "c = 3", [0, 4, 10, 5])),
     case("index/any/btree/gone", "a fragment of the index that is gone",
-        indexed.filtered(indexed.and_then(BTREE, lambda dataset: dataset.delete("id < 5")),
-            "c <= 3", [5, 9, 10])),
+        filtered(and_then(BTREE, lambda dataset: dataset.delete("id < 5")), "c <= 3", [5, 9, 10])),
     case("index/any/btree/upper-case", "the name of the type in capitals", "L.index.details.url",
-        reworked(indexed.filtered(BTREE, "c = 3", [0, 4, 10]),
-            edits.index({"index_details.type_url": lambda old: old.upper()}, edits.FOURTH))),
+        reworked(filtered(BTREE, "c = 3", [0, 4, 10]),
+            index({"index_details.type_url": lambda old: old.upper()}, FOURTH))),
     case("index/any/btree/unknown-type", "a type that nobody knows: the rows are scanned",
-        "L.index.details.unknown",
-        reworked(indexed.filtered(BTREE, "c = 3", [0, 4, 10], used=False), edits.index(
-                {"index_details.type_url": "/lance.table.TomorrowIndexDetails"}, edits.FOURTH))),
+        "L.index.details.unknown", reworked(filtered(BTREE, "c = 3", [0, 4, 10], used=False),
+            index({"index_details.type_url": "/lance.table.TomorrowIndexDetails"}, FOURTH))),
     case("index/any/btree/too-new", "a version that nobody knows: the rows are scanned",
-        "L.index.details.version",
-        reworked(indexed.filtered(BTREE, "c = 3", [0, 4, 10], used=False),
-            edits.index({"index_version": 9}, edits.FOURTH))),
+        "L.index.details.version", reworked(filtered(BTREE, "c = 3", [0, 4, 10], used=False),
+            index({"index_version": 9}, FOURTH))),
     case("index/any/btree/moved-beside", "addresses that moved, told in a file beside",
         "L.index.reuse.applied",
-        reworked(indexed.filtered(indexed.and_then(BTREE, indexed.compacted), "c = 3", [10, 0, 4]),
-            beside())),
+        reworked(filtered(and_then(BTREE, compacted), "c = 3", [10, 0, 4]), beside())),
     fault("missing", "a file beside that is not there", "L.index.segment.files",
         reuse({"external.path": "other.binpb"})),
     fault("longer", "a file beside that is shorter than the entry says", "L.index.reuse.external",
@@ -269,8 +257,8 @@ CASES: tuple[Recipe, ...] = (
     fault("elsewhere", "a file beside in another folder", "L.index.reuse.external",
         reuse({"external.path": "../details.binpb"})),
     case("index/any/btree/nullable", "numbers of pages that might be null",
-        reworked(indexed.filtered(replace(BTREE, version="2.0"), "c = 3", [0, 4, 10]),
-            edits.index({"files": None}, edits.FOURTH),
+        reworked(filtered(replace(BTREE, version="2.0"), "c = 3", [0, 4, 10]),
+            index({"files": None}, FOURTH),
             edits.descriptor({f"schema.fields.{number}.nullable": True for number in range(4)},
                 "_indices/*/page_lookup.lance"))),
     fault("pages", "pages without numbers", "L.index.files.column",

@@ -22,7 +22,7 @@ from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritte
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.edits import FOURTH, index
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.indexed import key
+from lance_conformance.recipes.indexed import INDEXED, Documents, Indexed, key, scores, texts_found
 from lance_conformance.recipes.model import DATA, Asked, Files
 from lance_conformance.recipes.oracle_made import file
 
@@ -62,7 +62,7 @@ WORDS: dict[str, tuple[dict[int, int], list[tuple[int, int]]]] = {
 """Words, how often documents hold them, and the widths of steps and frequencies of each block."""
 
 
-class Whole(indexed.Indexed):
+class Whole(Indexed):
     """Rows that are all indexed; nothing is deleted."""
 
     def __call__(self, module: Any, uri: str) -> None:
@@ -201,8 +201,8 @@ TEXTS_TEXT = (
     "dog",
 )  # fmt: skip
 
-EARLY_EARLY = indexed.Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS, "2.0")
-TOKENS: indexed.Documents = {
+EARLY_EARLY = Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS, "2.0")
+TOKENS: Documents = {
     0: ["quick", "brown", "fox"],
     1: ["quick", "quick", "fox"],
     3: ["lazi", "dog", "sleep"],
@@ -216,10 +216,10 @@ TOKENS: indexed.Documents = {
 }
 """Stop words are left out, the others are stems."""
 
-EARLY_ROWS = {row: tokens for row, tokens in TOKENS.items() if row < indexed.INDEXED}
+EARLY_ROWS = {row: tokens for row, tokens in TOKENS.items() if row < INDEXED}
 
 
-def files_early(rows_of: indexed.Documents) -> dict[str, tuple[pa.Table, Mapping[str, str]]]:
+def files_early(rows_of: Documents) -> dict[str, tuple[pa.Table, Mapping[str, str]]]:
     """Return the three files of the index: their rows and metadata."""
     words = sorted({word for tokens in rows_of.values() for word in tokens})
     held = [[row for row, tokens in rows_of.items() if word in tokens] for word in words]
@@ -250,7 +250,7 @@ def files_early(rows_of: indexed.Documents) -> dict[str, tuple[pa.Table, Mapping
     }
 
 
-def early(rows_of: indexed.Documents) -> Callable[[Files], Files]:
+def early(rows_of: Documents) -> Callable[[Files], Files]:
     """Return what puts early files in place of those of the index."""
 
     def replace_files(files: Files) -> Files:
@@ -265,18 +265,18 @@ def early(rows_of: indexed.Documents) -> Callable[[Files], Files]:
 
 
 PAIRS = ("red fox", "red hen", "fox red", "hen", None, "", "red hen", "fox", "hen red", None)
-ONCE: indexed.Documents = {row: text.split() for row, text in enumerate(PAIRS) if text}
+ONCE: Documents = {row: text.split() for row, text in enumerate(PAIRS) if text}
 """Tokens of rows of which none holds one twice."""
 
-EMPTY = indexed.Indexed(pa.array(["fox", "dog", *["x"] * 10]), "INVERTED", {"stem": False}, "2.0")
+EMPTY = Indexed(pa.array(["fox", "dog", *["x"] * 10]), "INVERTED", {"stem": False}, "2.0")
 
 
 def scores_text(asked: str, *rows: int) -> dict[int, float]:
-    return indexed.scores(TOKENS, asked.split(), rows, indexed.INDEXED)
+    return scores(TOKENS, asked.split(), rows, INDEXED)
 
 
 FEW_WORDS = scores_text("quick fox", 1, 10)
-TEXT = indexed.Indexed(pa.array(TEXTS_TEXT), "INVERTED", {"with_position": True})
+TEXT = Indexed(pa.array(TEXTS_TEXT), "INVERTED", {"with_position": True})
 
 
 def phrase(query: str, **others: object) -> Query:
@@ -286,7 +286,7 @@ def phrase(query: str, **others: object) -> Query:
 
 def found(query: Query, tokens: str, *rows: int, by: str = "oracle") -> Asked:
     """Return the question of a query that finds rows by the scores of tokens."""
-    return indexed.texts_found(TEXT, query, scores_text(tokens, *rows), by=by)
+    return texts_found(TEXT, query, scores_text(tokens, *rows), by=by)
 
 
 def boosted() -> dict[int, float]:
@@ -302,7 +302,7 @@ def rounded_text(length: int) -> int:
     return length >> cut << cut
 
 
-def rounding(documents: indexed.Documents, asked: str, row: int) -> float:
+def rounding(documents: Documents, asked: str, row: int) -> float:
     """Return how much more a document counts where its length is rounded; the mean is not."""
     mean = sum(map(len, documents.values())) / len(documents)
     often, length = (documents[row].count(asked), len(documents[row]))
@@ -312,7 +312,7 @@ def rounding(documents: indexed.Documents, asked: str, row: int) -> float:
 
 
 def whole_found(
-    documents: indexed.Documents, word: str, version: str = "2.0", **parameters: object
+    documents: Documents, word: str, version: str = "2.0", **parameters: object
 ) -> Asked:
     """Return the question of a word in rows that are all indexed, one document each.
 
@@ -321,26 +321,26 @@ def whole_found(
     texts = pa.array([" ".join(words) for words in documents.values()])
     steps = Whole(texts, "INVERTED", {"stem": False, **parameters}, version)
     rows = [row for row, words in documents.items() if word in words]
-    found = indexed.scores(documents, [word], rows, len(documents))
+    found = scores(documents, [word], rows, len(documents))
     if parameters.get("block_size") == 256:
         found = {row: score * rounding(documents, word, row) for row, score in found.items()}
-    return indexed.texts_found(steps, match(word), found)
+    return texts_found(steps, match(word), found)
 
 
-MANY: indexed.Documents = {
+MANY: Documents = {
     row: ["word"] * (row % 7 + (300 if row == 130 else 1)) + ["rare"] * (row % 3)
     for row in range(300)
 }
 """Documents that fill a block of 128, or of 256, and begin another; all hold `word`."""
 
-EDGE: indexed.Documents = {row: ["edge"] if row in (0, 5, 128) else ["rest"] for row in range(130)}
-FAR: indexed.Documents = {row: ["far"] if 5 <= row < 261 else ["rest"] for row in range(270)}
-EVEN: indexed.Documents = {0: ["far"] * 128, **{row: ["rest"] for row in range(1, 12)}}
+EDGE: Documents = {row: ["edge"] if row in (0, 5, 128) else ["rest"] for row in range(130)}
+FAR: Documents = {row: ["far"] if 5 <= row < 261 else ["rest"] for row in range(270)}
+EVEN: Documents = {0: ["far"] * 128, **{row: ["rest"] for row in range(1, 12)}}
 
 
 def words_found(
     texts: Sequence[str],
-    tokens: indexed.Documents | Sequence[Sequence[str]],
+    tokens: Documents | Sequence[Sequence[str]],
     query: Query | str,
     asked: str,
     rows: Sequence[int],
@@ -353,10 +353,10 @@ def words_found(
     """
     column = pa.array([*texts, *[None] * (12 - len(texts))], pa.utf8())
     documents = tokens if isinstance(tokens, Mapping) else dict(enumerate(tokens))
-    return indexed.texts_found(
-        indexed.Indexed(column, "INVERTED", parameters, version),
+    return texts_found(
+        Indexed(column, "INVERTED", parameters, version),
         match(query) if isinstance(query, str) else query,
-        indexed.scores(documents, [asked], rows, indexed.INDEXED),
+        scores(documents, [asked], rows, INDEXED),
     )
 
 
@@ -365,14 +365,12 @@ def widths_blocks() -> Asked:
     found = dict.fromkeys([row for row, words in documents.items() if words != ["rest"]], 0.0)
     for word in WORDS:
         own = [row for row in found if word in documents[row]]
-        for row, score in indexed.scores(documents, [word], own, ROWS).items():
+        for row, score in scores(documents, [word], own, ROWS).items():
             found[row] += score
     texts = pa.array([" ".join(words) for words in documents.values()])
     table = Whole(texts, "INVERTED", {"stem": False}, "2.0")
     asked = match(" ".join(WORDS))
-    return reworked(
-        indexed.texts_found(table, asked, found), rewritten(POSTINGS, with_rows(with_widths))
-    )
+    return reworked(texts_found(table, asked, found), rewritten(POSTINGS, with_rows(with_widths)))
 
 
 ELEMENTS = {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}

@@ -40,8 +40,14 @@ def unsized(asked: Asked, last: str = FOURTH) -> Asked:
     return reworked(asked, index({"files": None}, last))
 
 
-def values(file: str, column: str, new: bytes, at: int = 0, leaf: str = "values") -> SpanPatch:
-    """Write over bytes of a column."""
+def values(
+    file: str,
+    column: str,
+    new: bytes | Callable[[bytes], bytes],
+    at: int = 0,
+    leaf: str = "values",
+) -> SpanPatch:
+    """Write over bytes of a column, or change them by a function."""
     return SpanPatch((f"field {column}", leaf), new, at=at, target=f"_indices/*/{file}")
 
 

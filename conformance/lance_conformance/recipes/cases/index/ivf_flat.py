@@ -18,16 +18,17 @@ from lanceref.proto.index_pb2 import Tensor
 
 from lance_conformance.recipes import vectors as vector_tables
 from lance_conformance.recipes.cases.index import index_files
+from lance_conformance.recipes.cases.index.index_files import HEAD, THERE, metadata, metadata_text
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD, index, partitions, zeros
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Asked, Recipe, Remove, SpanPatch
-from lance_conformance.recipes.vectors import TYPES, Vectors
+from lance_conformance.recipes.vectors import COLUMN, DIMENSION, TYPES, Numbers, Vectors, nearest
 
 
 def _append_a_hole(dataset: Any) -> None:
     """Append a vector of bytes of which one is null."""
-    numbers = pa.array([[None, *range(40, 47)]], pa.list_(pa.uint8(), vector_tables.DIMENSION))
+    numbers = pa.array([[None, *range(40, 47)]], pa.list_(pa.uint8(), DIMENSION))
     dataset.insert(pa.table({"id": pa.array([24], pa.int64()), "v": numbers}))
 
 
@@ -42,7 +43,7 @@ _AS_FAR = 6
 """So many of them are about as near as the first."""
 
 
-def _centroids() -> vector_tables.Numbers:
+def _centroids() -> Numbers:
     return np.diag(np.sqrt(_FAR)).astype("f4")
 
 
@@ -50,13 +51,13 @@ class _Spread(Vectors):
     """Eight partitions around the query: six of one row, and the nearest row in the next one."""
 
     @property
-    def values(self) -> vector_tables.Numbers:
+    def values(self) -> Numbers:
         """The rows, of which one lies far from its centroid, and the query."""
         centroids = _centroids()
         rows = [*centroids[:_AS_FAR], *[centroids[7]] * 5, *[centroids[6]] * 4]
-        near = np.zeros((1, vector_tables.DIMENSION))
+        near = np.zeros((1, DIMENSION))
         near[0, 6] = 2
-        return np.concatenate([rows, near, np.zeros((1, vector_tables.DIMENSION))]).astype("f4")
+        return np.concatenate([rows, near, np.zeros((1, DIMENSION))]).astype("f4")
 
 
 _APART = _Spread(
@@ -76,10 +77,10 @@ class _Tiny(Vectors):
     __slots__ = ()
 
     @property
-    def values(self) -> vector_tables.Numbers:
+    def values(self) -> Numbers:
         """All vectors, those of a row one after the other; the last one is the query."""
         longer = super().values
-        shorter: vector_tables.Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
+        shorter: Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
         return shorter
 
 
@@ -101,7 +102,7 @@ _BESIDE = _Beside("IVF_FLAT", rows=24, version="2.0", seed=21)
 _BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
 
 
-_NEXT = vector_tables.nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}})
+_NEXT = nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}})
 
 
 def _of(row: int) -> pa.Table:
@@ -110,12 +111,10 @@ def _of(row: int) -> pa.Table:
     return pa.table({"id": [row], "_distance": distance.astype(np.float32)})
 
 
-_CENTROIDS: vector_tables.Numbers = np.array(
-    [[-2.0] * vector_tables.DIMENSION, [2.0] * vector_tables.DIMENSION], "f4"
-)
+_CENTROIDS: Numbers = np.array([[-2.0] * DIMENSION, [2.0] * DIMENSION], "f4")
 """Two places that vectors are near to."""
 
-_CODEBOOK: vector_tables.Numbers = vector_tables.numbers("f4", 4 * 16, 2, 2).reshape(4, 16, 2)
+_CODEBOOK: Numbers = vector_tables.numbers("f4", 4 * 16, 2, 2).reshape(4, 16, 2)
 """Codewords of four sub-vectors."""
 
 _METRICS = ("l2", "cosine", "dot")
@@ -137,15 +136,15 @@ def _bits(name: str) -> str:
 
 
 def _every_row(name: str, metric: str, element: str, by: str) -> Asked:
-    vectors = replace(TYPES[name], metric=metric, element=element, seed=vector_tables.DIMENSION)
+    vectors = replace(TYPES[name], metric=metric, element=element, seed=DIMENSION)
     graph: dict[str, Any] = {"ef": vector_tables.ALL} if "HNSW" in vectors.type else {}
     tolerance = "0.005" if element == "f2" else "0.001"
-    return vector_tables.nearest(vectors, by=by, nprobes=2, tolerance=tolerance, **graph)
+    return nearest(vectors, by=by, nprobes=2, tolerance=tolerance, **graph)
 
 
 def _refined(name: str, metric: str, by: str) -> Asked:
     vectors = replace(TYPES[name], metric=metric, appended=6, seed=3)
-    return vector_tables.nearest(vectors, by=by, true=5, nprobes=2, refine=20)
+    return nearest(vectors, by=by, true=5, nprobes=2, refine=20)
 
 
 def _parts(dataset: Any, vectors: Vectors) -> Sequence[Any]:
@@ -155,9 +154,7 @@ def _parts(dataset: Any, vectors: Vectors) -> Sequence[Any]:
         given["pq_codebook"] = _CODEBOOK
     make = dataset.create_index_uncommitted
     kind, metric = vectors.type, vectors.metric
-    return [
-        make(vector_tables.COLUMN, kind, metric=metric, fragment_ids=[n], **given) for n in range(2)
-    ]
+    return [make(COLUMN, kind, metric=metric, fragment_ids=[n], **given) for n in range(2)]
 
 
 def _side_by_side(vectors: Vectors) -> Callable[[Any, Any], object]:
@@ -165,9 +162,7 @@ def _side_by_side(vectors: Vectors) -> Callable[[Any, Any], object]:
 
     def build(module: Any, dataset: Any) -> None:
         parts = _parts(dataset, vectors)
-        dataset.commit_existing_index_segments(
-            f"{vector_tables.COLUMN}_idx", vector_tables.COLUMN, parts
-        )
+        dataset.commit_existing_index_segments(f"{COLUMN}_idx", COLUMN, parts)
 
     return build
 
@@ -177,9 +172,7 @@ def _merged(vectors: Vectors) -> Callable[[Any, Any], object]:
 
     def build(module: Any, dataset: Any) -> None:
         whole = dataset.merge_existing_index_segments(_parts(dataset, vectors))
-        dataset.commit_existing_index_segments(
-            f"{vector_tables.COLUMN}_idx", vector_tables.COLUMN, [whole]
-        )
+        dataset.commit_existing_index_segments(f"{COLUMN}_idx", COLUMN, [whole])
 
     return build
 
@@ -230,7 +223,7 @@ def _of_pq(metric: str, parameters: Mapping[str, object], by: str) -> Asked:
         seed=5,
     )
     clauses = () if parameters is vector_tables.EARLY else vector_tables.NEAREST
-    return vector_tables.nearest(changed, by=by, clauses=clauses, nprobes=2)
+    return nearest(changed, by=by, clauses=clauses, nprobes=2)
 
 
 _BY = ("oracle", "reference")
@@ -240,8 +233,7 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-flat/hole", "bytes of which one is null, in no index",
         vector_tables.answered_as(_HOLED, _EVERY, nprobes=2)),
     case("index/any/ivf-flat/one-partition", "one partition; how many to look at is not told",
-        vector_tables.nearest(replace(TYPES["flat"], parameters={"num_partitions": 1}, seed=14),
-            true=5)),
+        nearest(replace(TYPES["flat"], parameters={"num_partitions": 1}, seed=14), true=5)),
     case("index/any/ivf-flat/range-ends", "rows as far away as a range begins, and as it ends",
         "L.index.vector.search.range",
         vector_tables.answered_as(_RANGED, _BETWEEN, nprobes=2, range=["28", "32"])),
@@ -251,14 +243,14 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.search.first", vector_tables.answered_as(_APART, _MORE)),
     case("index/any/ivf-flat/rounded", "a vector of length one, off by very little",
         "L.index.vector.flat.values",
-        reworked(vector_tables.plain("flat", metric="cosine"), SpanPatch(("field flat", "values"),
-                lambda old: bytes([old[0] ^ 64]) + old[1:], target=index_files.THERE))),
+        reworked(vector_tables.plain("flat", metric="cosine"), index_files.values("auxiliary.idx",
+                "flat", lambda old: bytes([old[0] ^ 64]) + old[1:]))),
     case("index/any/ivf-flat/beside", "a column of longer vectors beside the one with the index",
-        "L.index.vector.column-type", vector_tables.nearest(_BESIDE, nprobes=2)),
+        "L.index.vector.column-type", nearest(_BESIDE, nprobes=2)),
     lint("column", "an index that is said to be over longer vectors", "L.index.vector.column-type",
         index({"fields.0": 2}, THIRD)),
     case("index/any/ivf-flat/tiny", "vectors of tiny numbers",
-        vector_tables.nearest(_Tiny("IVF_FLAT", version="2.0"), nprobes=2)),
+        nearest(_Tiny("IVF_FLAT", version="2.0"), nprobes=2)),
     lint("values", "a number that is off by little, and far for its vector",
         "L.index.vector.flat.values",
         index_files.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00")),
@@ -266,45 +258,43 @@ CASES: tuple[Recipe, ...] = (
         "a row of the partition after the nearest, where that has none",
         replace(_NEXT, make=vector_tables.made(_BITS, _NEXT.args, _of(2), by="reference"))),
     case("index/any/ivf-flat/range", "rows between two distances", "L.index.vector.search.range",
-        vector_tables.nearest(replace(TYPES["flat"], seed=4), nprobes=2, range=["30.5", "120"])),
-    case("index/any/ivf-flat/filtered", "rows that a filter passes", vector_tables.nearest(
+        nearest(replace(TYPES["flat"], seed=4), nprobes=2, range=["30.5", "120"])),
+    case("index/any/ivf-flat/filtered", "rows that a filter passes", nearest(
             replace(TYPES["flat"], seed=4), others={"filter": {"sql": "id % 3 = 1"}}, nprobes=2)),
     case("index/any/ivf-flat/several", "rows of two vectors: of each asked the nearest counts",
         "L.index.vector.search.several",
-        vector_tables.nearest(replace(TYPES["flat"], seed=4, each=2, metric="cosine"), nprobes=2)),
+        nearest(replace(TYPES["flat"], seed=4, each=2, metric="cosine"), nprobes=2)),
     case("index/any/ivf-flat/plain", "files of 2.0, whose sizes nobody says",
         "L.index.vector.assignment", vector_tables.plain("flat")),
     fault("head-list", "a head that is a list", "L.index.vector.metadata",
-        index_files.metadata_text(index_files.HEAD, "lance:index", lambda _: "[]")),
+        metadata(HEAD, "lance:index", "[]")),
     fault("head-number", "a type that is a number", "L.index.vector.head.type",
-        index_files.metadata_text(index_files.HEAD, "lance:index",
-            lambda _: '{"type":1,"distance_type":"l2"}')),
+        metadata(HEAD, "lance:index", '{"type":1,"distance_type":"l2"}')),
     fault("centroids-shape", "centroids in one row", "L.index.vector.tensor.shape",
         index_files.centroids({"shape": [16]})),
     fault("centroids-none", "no centroid", "L.index.vector.ivf.centroids",
         index_files.centroids({"shape.0": 0, "data": b""})),
     fault("position-word", "partitions in buffer x", "L.index.files.metadata",
-        index_files.metadata_text(index_files.HEAD, "lance:ivf", lambda _: "x")),
+        metadata(HEAD, "lance:ivf", "x")),
     fault("position-far", "partitions in buffer 7", "L.index.files.buffer",
-        index_files.metadata_text(index_files.HEAD, "lance:ivf", lambda _: "7")),
+        metadata(HEAD, "lance:ivf", "7")),
     lint("hamming", "floats by a metric of bytes", "L.index.vector.auxiliary.metric",
-        index_files.metadata_text(index_files.HEAD, "lance:index",
-            lambda old: old.replace('"l2"', '"hamming"')), also="L.index.vector.column"),
+        metadata_text(HEAD, "lance:index", lambda old: old.replace('"l2"', '"hamming"')),
+        also="L.index.vector.column"),
     fault("gone", "the file of the vectors is missing", "L.index.segment.files",
         Remove("_indices/*/auxiliary.idx")),
     fault("json", "what is said of the index is no JSON", "L.index.vector.metadata",
-        index_files.metadata(index_files.HEAD, "lance:index", "{")),
+        metadata(HEAD, "lance:index", "{")),
     fault("texts-empty", "an empty text in place of a list", "L.index.vector.metadata",
-        index_files.metadata(index_files.HEAD, "lance:flat", "")),
+        metadata(HEAD, "lance:flat", "")),
     fault("objects", "an object in place of a text", "L.index.vector.metadata",
-        index_files.metadata_text("auxiliary.idx", "storage_metadata",
-            lambda old: f"[{json.loads(old)[0]}]")),
+        metadata_text("auxiliary.idx", "storage_metadata", lambda old: f"[{json.loads(old)[0]}]")),
     fault("unsaid", "nothing says what the index is", "L.index.files.metadata",
-        index_files.metadata(index_files.HEAD, "lance:index", None)),
+        metadata(HEAD, "lance:index", None)),
     fault("partitions-unsaid", "nothing says where the partitions are", "L.index.files.metadata",
-        index_files.metadata("auxiliary.idx", "lance:ivf", None)),
+        metadata("auxiliary.idx", "lance:ivf", None)),
     fault("descriptor", "the descriptor in place of the partitions", "L.index.files.buffer",
-        index_files.metadata(index_files.HEAD, "lance:ivf", "0")),
+        metadata(HEAD, "lance:ivf", "0")),
     fault("column", "the vectors have another name", "L.index.files.column",
         index_files.renamed("auxiliary.idx", "flat")),
     fault("type", "a type that none has", "L.index.vector.head.type",
@@ -314,15 +304,14 @@ CASES: tuple[Recipe, ...] = (
     fault("texts", "a text for one of two partitions", "L.index.vector.head.texts",
         index_files.texts(lambda held: held[:1])),
     fault("other-metric", "the vectors are those of another metric",
-        "L.index.vector.auxiliary.metric",
-        index_files.metadata("auxiliary.idx", "distance_type", "dot")),
+        "L.index.vector.auxiliary.metric", metadata("auxiliary.idx", "distance_type", "dot")),
     fault("partitions", "rows of one of two partitions", "L.index.vector.auxiliary.partitions",
-        partitions({"lengths.1": None, "offsets.1": None}, index_files.THERE)),
+        partitions({"lengths.1": None, "offsets.1": None}, THERE)),
     fault("storages", "two storages", "L.index.vector.auxiliary.storage",
-        index_files.metadata_text("auxiliary.idx", "storage_metadata",
+        metadata_text("auxiliary.idx", "storage_metadata",
             lambda old: json.dumps(json.loads(old) * 2))),
     fault("storage-unsaid", "no storage", "L.index.vector.auxiliary.storage",
-        index_files.metadata("auxiliary.idx", "storage_metadata", "[]")),
+        metadata("auxiliary.idx", "storage_metadata", "[]")),
     fault("null", "row ids that are null", "L.index.vector.columns.null",
         index_files.nulls("auxiliary.idx", 0)),
     fault("row-id", "a row that the fragment does not have", "L.index.vector.row-id",
@@ -330,14 +319,13 @@ CASES: tuple[Recipe, ...] = (
     lint("details", "details that do not parse", "L.index.vector.details",
         index({"index_details.value": b"\xff"}, THIRD)),
     fault("dimension", "vectors of another length", "L.index.vector.flat.dimension",
-        index_files.metadata("auxiliary.idx", "storage_metadata", '["{\\"dim\\":4}"]')),
+        metadata("auxiliary.idx", "storage_metadata", '["{\\"dim\\":4}"]')),
     lint("values", "a vector of no row", "L.index.vector.flat.values",
         index_files.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 4)),
     lint("not-finite", "a vector with NaN", "L.index.vector.rows.left-out",
         index_files.values("auxiliary.idx", "flat", b"\x00\x00\xc0\x7f", 8)),
     lint("assignment", "a vector that is nearer to the other centroid", "L.index.vector.assignment",
-        SpanPatch(("field flat", "values"), lambda old: old[-32:] + old[32:],
-            target="_indices/*/auxiliary.idx")),
+        index_files.values("auxiliary.idx", "flat", lambda old: old[-32:] + old[32:])),
     fault("tensor-shape", "centroids of three sizes", "L.index.vector.tensor.shape",
         index_files.centroids({"shape": [2, 2, 4]})),
     fault("tensor-type", "centroids of a type that none has", "L.index.vector.tensor.type",
@@ -345,15 +333,15 @@ CASES: tuple[Recipe, ...] = (
     fault("tensor-size", "centroids that end early", "L.index.vector.tensor.size",
         index_files.centroids({"data": lambda old: old[:-4]})),
     fault("centroids", "partitions without centroids", "L.index.vector.ivf.centroids",
-        partitions({"centroids_tensor": None}, f"_indices/*/{index_files.HEAD}")),
+        partitions({"centroids_tensor": None}, f"_indices/*/{HEAD}")),
     fault("offsets", "one offset, two lengths", "L.index.vector.ivf.lengths",
-        partitions({"offsets.1": None}, index_files.THERE)),
+        partitions({"offsets.1": None}, THERE)),
     fault("more-rows", "partitions of more rows than there are", "L.index.vector.ivf.rows",
-        partitions({"lengths.0": lambda old: old + 1}, index_files.THERE)),
+        partitions({"lengths.0": lambda old: old + 1}, THERE)),
     fault("fewer-rows", "a row in no partition", "L.index.vector.ivf.rows",
-        partitions({"lengths.-1": lambda old: old - 1}, index_files.THERE)),
+        partitions({"lengths.-1": lambda old: old - 1}, THERE)),
     fault("overlap", "partitions that overlap", "L.index.vector.ivf.rows",
-        partitions({"offsets.1": lambda old: old - 1}, index_files.THERE)),
+        partitions({"offsets.1": lambda old: old - 1}, THERE)),
     lint("values-last", "another vector of the last row of all", "L.index.vector.flat.values",
         index_files.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00", 79 * 32)),
     lint("padding", "padding of a file beside that is not what is stated", "L.file.padding.value",
@@ -371,8 +359,8 @@ CASES: tuple[Recipe, ...] = (
             "L.index.vector.search.unindexed", _refined(name, metric, by)) for by, metrics in
         (("oracle", _METRICS), ("reference", ("l2",))) for name in TYPES for metric in metrics),
     *(case(f"{_folder(name, by)}{slug}", title,
-            vector_tables.nearest(_changed(name, how, changes), by=by, nprobes=2))
-        for by in _BY for slug, title, name, how, changes in _LIVES),
+            nearest(_changed(name, how, changes), by=by, nprobes=2)) for by in _BY for slug, title,
+        name, how, changes in _LIVES),
     *(case(f"{_folder('pq', by)}8-{metric}", f"codes of eight bits, by {metric}",
             _of_pq(metric, {"num_sub_vectors": 4}, by)) for metric in _METRICS for by in _BY),
     *(case(f"{_folder('pq', by)}early-{metric}", f"a single file of early releases, by {metric}",

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from lance_conformance.recipes import vectors as vector_tables
 from lance_conformance.recipes.cases.index import index_files
+from lance_conformance.recipes.cases.index.index_files import HEAD, texts
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD
 from lance_conformance.recipes.indexed import (
@@ -20,6 +21,7 @@ from lance_conformance.recipes.indexed import (
     made_indices,
 )
 from lance_conformance.recipes.model import Asked, Maker, MessageEdit, Recipe, SpanPatch
+from lance_conformance.recipes.vectors import ALL, TYPES, nearest
 
 
 def _graph(release: str) -> Maker:
@@ -36,7 +38,7 @@ def graph(**changed: object) -> MessageEdit:
     def change(held: list[str]) -> list[str]:
         return [json.dumps({**json.loads(held[0]), **changed}), *held[1:]]
 
-    return index_files.texts(change, "lance:hnsw")
+    return texts(change, "lance:hnsw")
 
 
 def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
@@ -46,16 +48,14 @@ def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
         said = json.loads(held[0])
         return [json.dumps({**said, "level_offsets": change(said["level_offsets"])}), *held[1:]]
 
-    return index_files.texts(changed, "lance:hnsw")
+    return texts(changed, "lance:hnsw")
 
 
 def _few(**changed: Any) -> Asked:
     """Return the question of all of 24 rows, whose nodes have most others as neighbours."""
-    vectors = replace(vector_tables.TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
+    vectors = replace(TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
     return index_files.unsized(
-        vector_tables.nearest(
-            vectors, true=vector_tables.ALL, clauses=(), nprobes=2, ef=vector_tables.ALL
-        ),
+        nearest(vectors, true=ALL, clauses=(), nprobes=2, ef=ALL),
         THIRD,
     )
 
@@ -91,14 +91,14 @@ _THREE = _Three(
     },
 )
 
-_THIN = replace(vector_tables.TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4},
-    version="2.0", seed=37)  # fmt: skip
+_THIN = replace(TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, version="2.0",
+    seed=37)  # fmt: skip
 
-_WALKED = replace(vector_tables.TYPES["hnsw-pq"], seed=19, rows=420)
+_WALKED = replace(TYPES["hnsw-pq"], seed=19, rows=420)
 _NEAREST = _WALKED.asked(k=1, nprobes=2)
 
 
-_KEPT = vector_tables.nearest(_THIN, by="reference", true=2, nprobes=2)
+_KEPT = nearest(_THIN, by="reference", true=2, nprobes=2)
 
 
 CASES: tuple[Recipe, ...] = (
@@ -110,8 +110,8 @@ CASES: tuple[Recipe, ...] = (
                 "nprobes": 1}, "columns": ["id", "_distance"]}, index="IVF_HNSW_SQ",
         tolerance="0.001", order="any"),
     case("index/any/ivf-hnsw-sq/filtered", "nodes that a filter leaves out are walked over",
-        vector_tables.nearest(replace(vector_tables.TYPES["hnsw-sq"], seed=4),
-            others={"filter": {"sql": "id < 40"}}, nprobes=2)),
+        nearest(replace(TYPES["hnsw-sq"], seed=4), others={"filter": {"sql": "id < 40"}},
+            nprobes=2)),
     case("index/any/ivf-hnsw-flat/one-level", "graphs of one level",
         "L.index.vector.graph.sequence", _few(parameters={**vector_tables.GRAPH, "max_level": 1})),
     lint("one-neighbour", "nodes that may have one neighbour", "L.index.vector.graph.sequence",
@@ -125,8 +125,7 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.graph.degree",
         graph(params={"m": 3, "ef_construction": 40, "max_level": 7})),
     case("index/any/ivf-hnsw-flat/three", "a graph of three rows, and another after it",
-        "L.index.vector.graph.levels",
-        vector_tables.nearest(_THREE, nprobes=2, ef=vector_tables.ALL)),
+        "L.index.vector.graph.levels", nearest(_THREE, nprobes=2, ef=ALL)),
     case("index/any/ivf-hnsw-flat/own-kept",
         "a walk keeps half as many rows again as are asked for", "L.index.vector.graph.ef",
         vector_tables.answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2,
@@ -134,7 +133,7 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-hnsw-flat/plain", "files of 2.0, whose sizes nobody says",
         "L.index.vector.graph.levels", vector_tables.plain("hnsw-flat", ef=100)),
     fault("texts-numbers", "texts of graphs that are numbers", "L.index.vector.metadata",
-        index_files.metadata_text(index_files.HEAD, "lance:hnsw", lambda _: "[1]")),
+        index_files.metadata(HEAD, "lance:hnsw", "[1]")),
     fault("entry-behind", "a graph entered one after its last node", "L.index.vector.graph.entry",
         graph(entry_point=53)),
     fault("levels-less", "a lowest level of one node less", "L.index.vector.graph.rows",
@@ -150,7 +149,7 @@ CASES: tuple[Recipe, ...] = (
     fault("levels-unsaid", "nothing says where levels begin", "L.index.vector.graph.text",
         graph(level_offsets=None)),
     fault("no-graph", "a partition without its graph", "L.index.vector.graph.rows",
-        index_files.texts(lambda held: ["", *held[1:]], "lance:hnsw")),
+        texts(lambda held: ["", *held[1:]], "lance:hnsw")),
     fault("levels-fall", "levels that fall", "L.index.vector.graph.levels",
         levels(lambda old: [*old[:2], old[1] - 1, *old[3:]])),
     fault("levels-past", "levels that end after the graph", "L.index.vector.graph.levels",
@@ -162,16 +161,13 @@ CASES: tuple[Recipe, ...] = (
     fault("entry", "searches begin at no node", "L.index.vector.graph.entry",
         graph(entry_point=255)),
     fault("nodes", "a node that occurs twice", "L.index.vector.graph.nodes",
-        index_files.values(index_files.HEAD, "__vector_id", b"\x00", 4)),
+        index_files.values(HEAD, "__vector_id", b"\x00", 4)),
     fault("neighbour", "a neighbour that is no node", "L.index.vector.graph.neighbours",
-        SpanPatch(("field __neighbors", "items", "values"), b"\xff",
-            target=f"_indices/*/{index_files.HEAD}")),
+        SpanPatch(("field __neighbors", "items", "values"), b"\xff", target=f"_indices/*/{HEAD}")),
     lint("distances", "a distance less than there are neighbours", "L.index.vector.graph.distances",
-        SpanPatch(("field _distance", "list ends"),
-            lambda old: (old[0] - 1).to_bytes(1, "little") + old[1:],
-            target=f"_indices/*/{index_files.HEAD}")),
-    fault("null", "nodes that are null", "L.index.vector.graph.null",
-        index_files.nulls(index_files.HEAD, 0)),
+        index_files.values(HEAD, "_distance",
+            lambda old: (old[0] - 1).to_bytes(1, "little") + old[1:], leaf="list ends")),
+    fault("null", "nodes that are null", "L.index.vector.graph.null", index_files.nulls(HEAD, 0)),
     fault("neighbour-next", "a neighbour one after the last node",
         "L.index.vector.graph.neighbours",
         SpanPatch(("field __neighbors", "items", "values"), b"5", target="_indices/*/index.idx")),
@@ -181,7 +177,7 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("field _distance", "items", "values"), b"\x00\x00\x00\x00",
             target="_indices/*/index.idx")),
     lint("no-levels", "graphs of no levels", "L.index.vector.graph.sequence",
-        index_files.texts(_without_levels, "lance:hnsw")),
+        texts(_without_levels, "lance:hnsw")),
     lint("widest", "as many levels as a number can say", "L.index.vector.graph.sequence",
         graph(params={"m": 4, "ef_construction": 40, "max_level": 2 ** 16 - 1})),
     lint("elsewhere", "a neighbour that is a node, but not on its level",

@@ -10,9 +10,11 @@ from lance_conformance.recipes import blocks, edits, pages
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import CATEGORIES, DICTIONARY, pairs
 from lance_conformance.recipes.constructors import case, cases, fault, faults
+from lance_conformance.recipes.edits import assign, byte, field, more, resize, spare_buffer
 from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, one_page, words
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.pages import PICKS, chunk, flat_layout, mini_block, table
 
 _C = "constant_layout"
 
@@ -23,25 +25,23 @@ _POOL = [10**9, 10**9 + 3, 10**9 + 1, 10**9 + 2]
 _PICKS = [0, 1, 2, 3, 3, 0]
 
 
-_INDICES = pages.chunk(bytes(_PICKS))
+_INDICES = chunk(bytes(_PICKS))
 _ITEMS = [5, 9, 6, 7]
 
 
 def _page(items: Block, version: str) -> Page:
-    layout = pages.mini_block(pages.flat_layout(8), len(pages.PICKS), (1,))
+    layout = mini_block(flat_layout(8), len(PICKS), (1,))
     mini = layout.mini_block_layout
     mini.dictionary.CopyFrom(items[0])
     mini.num_dictionary_items = len(_ITEMS)
-    indices = bytes(pages.PICKS)
+    indices = bytes(PICKS)
     if version == "2.1":
         mini.has_large_chunk = False
         small = words(0, len(indices), width=2).ljust(8, b"\xfe") + indices.ljust(8, b"\xfe")
-        return Page(
-            layout, len(pages.PICKS), (words(len(small) // 8 - 1 << 4, width=2), small, items[1])
-        )
-    large = pages.chunk(indices)
+        return Page(layout, len(PICKS), (words(len(small) // 8 - 1 << 4, width=2), small, items[1]))
+    large = chunk(indices)
     described = dense_layout(layout) if version == "2.3" else layout
-    return Page(described, len(pages.PICKS), (pages.table((large, 0)), large, items[1]))
+    return Page(described, len(PICKS), (table((large, 0)), large, items[1]))
 
 
 _EVERY = blocks.every(_ITEMS, 64)
@@ -55,12 +55,12 @@ _KEYS = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 1], pa.int8()), ["a
 
 
 def _wide_dictionary(bits: int, width: int) -> Page:
-    layout = pages.mini_block(pages.flat_layout(8), 2, (1,))
+    layout = mini_block(flat_layout(8), 2, (1,))
     layout.mini_block_layout.dictionary.CopyFrom(blocks.out_of_line([2**width - 1], bits)[0])
     layout.mini_block_layout.num_dictionary_items = 1024
-    indices = pages.chunk(b"\x00\x01")
+    indices = chunk(b"\x00\x01")
     return Page(
-        layout, 2, (pages.table((indices, 0)), indices, fast_lanes(pages.pair(width), bits, width))
+        layout, 2, (table((indices, 0)), indices, fast_lanes(pages.pair(width), bits, width))
     )
 
 
@@ -70,7 +70,7 @@ _DEEP = [
 ]
 """Structs nested 66 deep, after the one field of a column."""
 
-_PACKED = pages.mini_block(pages.flat_layout(8), 6, (1,))
+_PACKED = mini_block(flat_layout(8), 6, (1,))
 _PACKED.mini_block_layout.dictionary.CopyFrom(blocks.out_of_line(_POOL, 64)[0])
 _PACKED.mini_block_layout.num_dictionary_items = 4
 
@@ -79,38 +79,37 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.1/constant/all-null", "only nulls: a page without buffers", "L.page.constant.form",
         pa.array([None] * 5, pa.int32())),
     fault("value", "a constant value in a 2.1 file", "L.page.constant.only-null",
-        edits.assign("constant_layout.inline_value", b"\x07\x00\x00\x00")),
+        assign("constant_layout.inline_value", b"\x07\x00\x00\x00")),
     case("file/2.1/constant/null-type", "a column of type null", "L.page.constant.form",
         pa.nulls(3)),
     case("file/2.1/constant/null-lists", "lists without an item: levels and no value",
         "L.page.constant.level-bytes", pa.array([[None, None], [], None], pa.list_(pa.int32()))),
-    fault("levels", "a level buffer of an odd size", "L.page.constant.level-bytes",
-        edits.resize(-1, -1)),
+    fault("levels", "a level buffer of an odd size", "L.page.constant.level-bytes", resize(-1, -1)),
     fault("value", "a third buffer in a 2.1 page: a value", "L.page.constant.only-null",
-        edits.spare_buffer()),
+        spare_buffer()),
     case("file/2.2/constant/inline", "one value for every row, in the description",
         "L.page.constant.inline-size", pa.array([7] * 9, pa.int32())),
     fault("size", "an inline value of five bytes", "L.page.constant.inline-size",
-        edits.assign("constant_layout.inline_value", bytes(5))),
+        assign("constant_layout.inline_value", bytes(5))),
     case("file/2.2/constant/buffer", "one string for every row, in a buffer of its own",
         "L.page.constant.value-buffer", pa.array(["a string of more than thirty-two bytes"] * 9)),
     fault("sum", "a first buffer one byte longer", "L.page.constant.value-buffer",
-        edits.more("size of a buffer"), flags="CountMismatch"),
+        more("size of a buffer"), flags="CountMismatch"),
     fault("start", "a value that begins at its second byte", "L.page.constant.value-buffer",
-        edits.more("offsets of the value"), flags="OffsetsNotMonotonic"),
+        more("offsets of the value"), flags="OffsetsNotMonotonic"),
     fault("end", "a value that ends a byte before its buffer", "L.page.constant.value-buffer",
-        edits.more("offsets of the value", at=4, by=-1), flags="BufferTooShort"),
+        more("offsets of the value", at=4, by=-1), flags="BufferTooShort"),
     fault("large", "offsets of four bytes for a large string", "L.page.constant.value-buffer",
-        edits.field(0, logical_type="large_string"), flags="WidthMismatch"),
+        field(0, logical_type="large_string"), flags="WidthMismatch"),
     fault("buffer", "a value buffer that claims five buffers", "L.page.constant.value-buffer",
-        edits.byte("number of buffers", at=0, new=5)),
+        byte("number of buffers", at=0, new=5)),
     case("file/2.2/constant/list", "one value under lists: levels beside it",
         ("L.page.constant.inline-size", "L.page.constant.level-bytes"),
         pa.array([[5, 5], [], None, [5]], pa.list_(pa.int32()))),
     fault("first-entry", "a page that begins inside a list", "L.page.levels.first-entry",
-        edits.byte("field c", "repetition", at=0, new=0)),
+        byte("field c", "repetition", at=0, new=0)),
     fault("rows", "levels of one row more", "L.page.levels.rows",
-        edits.more("field c", "repetition", at=2)),
+        more("field c", "repetition", at=2)),
     case("file/2.2/constant/buffer-fixed",
         "one value of forty bytes for every row, in a buffer of its own",
         "L.page.constant.value-buffer",
@@ -125,52 +124,51 @@ CASES: tuple[Recipe, ...] = (
         ("L.page.levels.first-entry", "L.page.levels.special-alone", "L.page.levels.rows",
             "L.page.constant.level-count", "L.page.constant.repetition"), _NULL_LISTS),
     fault("first-entry", "a page that begins inside a list", "L.page.levels.first-entry",
-        edits.byte("field c", "repetition", at=0, new=0), flags="LevelsDisagree"),
+        byte("field c", "repetition", at=0, new=0), flags="LevelsDisagree"),
     fault("special", "a null list that continues another", "L.page.levels.special-alone",
-        edits.byte("field c", "definition", at=2, new=2), flags="LevelsDisagree"),
+        byte("field c", "definition", at=2, new=2), flags="LevelsDisagree"),
     fault("rows", "levels of one row more", "L.page.levels.rows",
-        edits.byte("field c", "repetition", at=2, new=1), flags="CountMismatch"),
+        byte("field c", "repetition", at=2, new=1), flags="CountMismatch"),
     fault("count", "fewer definition than repetition levels", "L.page.constant.level-count",
-        edits.resize(1, -2), flags="CountMismatch"),
+        resize(1, -2), flags="CountMismatch"),
     fault("no-levels", "lists without levels", "L.page.constant.repetition", edits.no_buffers(),
         flags="MissingPart"),
     fault("packed-levels", "levels with a codec in a constant page of 2.1",
         "L.page.constant.only-null",
-        edits.assign("constant_layout.def_compression.flat.bits_per_value", 16),
+        assign("constant_layout.def_compression.flat.bits_per_value", 16),
         flags="GrammarOfAnotherVersion"),
     case("file/2.2/constant/packed-levels", "lists of nulls: levels with codecs",
         ("L.page.limits.levels", "L.page.constant.level-count"), _NULL_LISTS),
     fault("wide", "levels of 32 bits", "L.codec.encoding.levels",
-        edits.assign("constant_layout.rep_compression.flat.bits_per_value", 32)),
+        assign("constant_layout.rep_compression.flat.bits_per_value", 32)),
     fault("range", "a definition level of 4 under three", "L.page.levels.def-range",
-        edits.byte("field c", "values", at=4, new=4, nth=1)),
+        byte("field c", "values", at=4, new=4, nth=1)),
     fault("no-count", "definition levels of no count", "L.page.constant.level-count",
-        edits.assign(f"{_C}.num_def_values", 0), flags="CountMismatch"),
+        assign(f"{_C}.num_def_values", 0), flags="CountMismatch"),
     fault("levels-huge", "2**40 repetition levels", "L.page.limits.levels",
-        edits.assign(f"{_C}.num_rep_values", 2 ** 40), flags="LevelCountHuge"),
+        assign(f"{_C}.num_rep_values", 2 ** 40), flags="LevelCountHuge"),
     case("file/2.1/constant/null-structs", "structs and their field null: levels without lists",
         ("L.page.constant.level-count", "L.page.levels.numbering"),
         pa.array([None, {"x": None}, None], pa.struct([("x", pa.int32())]))),
-    fault("repetition", "repetition without a list", "L.page.constant.repetition",
-        edits.resize(0, 6)),
+    fault("repetition", "repetition without a list", "L.page.constant.repetition", resize(0, 6)),
     fault("levels", "levels of two rows in a page of three", "L.page.constant.level-count",
-        edits.resize(1, -2)),
+        resize(1, -2)),
     case("file/2.2/constant/buffer-levels", "one string below lists: value, then both levels",
         ("L.page.constant.value-buffer", "L.page.constant.form"),
         pa.array([["a string of more than thirty-two bytes"] * 2, [], None,
                 ["a string of more than thirty-two bytes"]])),
     fault("utf8", "a value that is not UTF-8", "L.page.leaf.utf8",
-        edits.byte("field c", "value", at=0, new=0xFF)),
-    fault("spare-buffer", "a fourth buffer", "L.page.constant.form", edits.spare_buffer()),
+        byte("field c", "value", at=0, new=0xFF)),
+    fault("spare-buffer", "a fourth buffer", "L.page.constant.form", spare_buffer()),
     case("file/2.2/constant/plain", "one number for nine rows",
         ("L.page.constant.form", "L.page.constant.raw-levels", "L.page.constant.value-type"),
         pa.array([2 ** 40] * 9, pa.int64())),
-    fault("buffer", "an inline value and one buffer", "L.page.constant.form", edits.spare_buffer(),
+    fault("buffer", "an inline value and one buffer", "L.page.constant.form", spare_buffer(),
         flags="SpareBuffer"),
     fault("levels", "levels with a codec beside a value", "L.page.constant.raw-levels",
-        edits.assign(f"{_C}.rep_compression.flat.bits_per_value", 16), flags="WrongKind"),
+        assign(f"{_C}.rep_compression.flat.bits_per_value", 16), flags="WrongKind"),
     fault("type", "one value for a column of vectors", "L.page.constant.value-type",
-        edits.field(0, logical_type="fixed_size_list:int8:8"), flags="WrongKind"),
+        field(0, logical_type="fixed_size_list:int8:8"), flags="WrongKind"),
     fault("as-2-1", "a constant value of 2.2 in a file that says 2.1", "L.page.constant.only-null",
         edits.minor(1), flags="GrammarOfAnotherVersion"),
     fault("as-2-3", "a 2.2 file that says 2.3", "L.file.pages.type-url", edits.minor(3),
@@ -178,7 +176,7 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.2/constant/list-pairs", "one number below lists of pairs: raw repetition levels",
         ("L.page.levels.fsl-group", "L.page.layout.scale"),
         pa.ListArray.from_arrays(pa.array([0, 1, 3], pa.int32()), pairs([7] * 6))),
-    fault("group", "five slots for pairs", "L.page.levels.fsl-group", edits.resize(0, -2),
+    fault("group", "five slots for pairs", "L.page.levels.fsl-group", resize(0, -2),
         flags="CountMismatch"),
     fault("scale", "three slots for pairs", "L.page.layout.scale",
         edits.column_edit({"pages.0.length": 3}), flags="CountMismatch"),
@@ -188,13 +186,13 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.2/dictionary/packed-items", "eight-bit indices, a dictionary in one padded block",
         ("L.codec.bitpack.out-of-line", "L.page.dictionary.index-width"),
         one_page(pa.array([_POOL[pick] for pick in _PICKS], pa.int64()), "2.2", _PACKED,
-            pages.table((_INDICES, 0)), _INDICES, fast_lanes(_POOL, 64, 30)), reachable=True),
+            table((_INDICES, 0)), _INDICES, fast_lanes(_POOL, 64, 30)), reachable=True),
     fault("short", "a dictionary block that ends early", "L.codec.bitpack.out-of-line",
-        edits.resize(2, -8), flags="BufferTooShort"),
+        resize(2, -8), flags="BufferTooShort"),
     *(case(f"file/{version}/dictionary/codecs",
             f"dictionaries of eight-byte items in {len(_CODED)} codecs",
-            "L.page.dictionary.num-items", by_hand(
-                column(pa.array([_ITEMS[pick] for pick in pages.PICKS] * len(_CODED), pa.int64())),
+            "L.page.dictionary.num-items",
+            by_hand(column(pa.array([_ITEMS[pick] for pick in PICKS] * len(_CODED), pa.int64())),
                 version, {0: [_page(items, version) for items in _CODED]}))
         for version in ("2.1", "2.2", "2.3")),
     case("file/2.1/dictionary/arrow-int16", "indices of 16 bits", "L.page.dictionary.index-width",
@@ -205,7 +203,7 @@ CASES: tuple[Recipe, ...] = (
         "L.page.dictionary.index-width",
         column(pa.array([f"{i % 3}" * 9 for i in range(200)]), compression="none")),
     fault("index", "an index one after the last item", "L.page.dictionary.index-range",
-        edits.byte("field c", "values", at=0, new=7)),
+        byte("field c", "values", at=0, new=7)),
     fault("indices", "lists where indices belong", "L.page.dictionary.index-width",
         edits.page({"mini_block_layout.value_compression.fixed_size_list.items_per_value": 1,
                 "mini_block_layout.value_compression.fixed_size_list.values.flat.bits_per_value":
@@ -226,25 +224,25 @@ CASES: tuple[Recipe, ...] = (
         "few distinct strings: indices and a dictionary buffer",
         ("L.page.dictionary.index-range", "L.page.dictionary.num-items"), CATEGORIES),
     *faults("file/2.1/dictionary/string", fault("utf8", "an item that goes on and never began",
-            "L.page.leaf.utf8", edits.byte("bytes", at=0, new=0x80)),
+            "L.page.leaf.utf8", byte("bytes", at=0, new=0x80)),
         fault("deep", "structs nested 66 deep", "L.file.schema.children",
-            edits.descriptor({"schema.fields": lambda old: [*old, *_DEEP]})), fault("short",
-            "a dictionary one byte short", "L.codec.variable.offsets", edits.resize(2, -1)),
-        fault("head", "a dictionary of three bytes", "L.codec.variable.header",
-            edits.resize(2, -107), flags="BufferTooShort"),
+            edits.descriptor({"schema.fields": lambda old: [*old, *_DEEP]})),
+        fault("short", "a dictionary one byte short", "L.codec.variable.offsets", resize(2, -1)),
+        fault("head", "a dictionary of three bytes", "L.codec.variable.header", resize(2, -107),
+            flags="BufferTooShort"),
         fault("offset-width", "dictionary offsets of 16 bits", "L.codec.variable.header",
-            edits.byte("field c", "header", at=0, new=16), flags="WidthMismatch"),
+            byte("field c", "header", at=0, new=16), flags="WidthMismatch"),
         fault("index", "an index beyond the dictionary", "L.page.dictionary.index-range",
             SpanPatch(("field c", "block"), lambda old: b"\xff" * len(old))),
         fault("num-items", "a dictionary of fewer items", "L.codec.variable.header",
-            edits.assign(f"{edits.M}.num_dictionary_items", 3))),
+            assign(f"{edits.M}.num_dictionary_items", 3))),
     *cases("file/{2.1,2.2}/dictionary/arrow", "an Arrow dictionary keeps the width of its keys",
         "L.page.dictionary.key-width", DICTIONARY),
     *faults("file/2.1/dictionary/arrow",
         fault("schema", "8-bit indices for keys of 16", "L.page.dictionary.key-width",
-            edits.field(0, logical_type="dict:string:int16:false"), flags="WidthMismatch"),
+            field(0, logical_type="dict:string:int16:false"), flags="WidthMismatch"),
         fault("key-width", "32-bit indices for int8 keys", "L.codec.flat.size",
-            edits.assign(f"{edits.V}.flat.bits_per_value", 32))),
+            assign(f"{edits.V}.flat.bits_per_value", 32))),
     *faults("file/{2.1,2.2}/dictionary/arrow", fault("index", "an index of 3 into three items",
-            "L.page.dictionary.index-range", edits.byte("field c", "values", at=0, new=3))),
+            "L.page.dictionary.index-range", byte("field c", "values", at=0, new=3))),
 )  # fmt: skip

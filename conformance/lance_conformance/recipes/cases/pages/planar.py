@@ -13,6 +13,7 @@ from lance_conformance.recipes import blocks, edits
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import LISTS
 from lance_conformance.recipes.constructors import case, fault, lint
+from lance_conformance.recipes.edits import assign, built, byte, clear
 from lance_conformance.recipes.handmade_files import Page, by_hand, words
 from lance_conformance.recipes.model import Maker, MessageEdit, Recipe
 from lance_conformance.recipes.oracle_made import column
@@ -31,7 +32,7 @@ _ITEMS = (b"the first item", b"", b"the third", b"the last")
 
 def _positions(nulls: Block, places: Sequence[int]) -> Page:
     """Lay out twelve slots that are 7, or null at some positions."""
-    own = edits.built(
+    own = built(
         SparseValiditySet,
         {
             "meaning": SparseValiditySet.NULL_POSITIONS,
@@ -40,7 +41,7 @@ def _positions(nulls: Block, places: Sequence[int]) -> Page:
         },
     )
     values = {"values.constant.scalar": words(7, width=2)}
-    layout = edits.built(PlanarLayout, {"structure.sparse.layers.0.validity": own, **values})
+    layout = built(PlanarLayout, {"structure.sparse.layers.0.validity": own, **values})
     return Page(layout, _ROWS, _buffers(nulls))
 
 
@@ -56,7 +57,7 @@ def _counts(counts: Block, numbers: tuple[int, ...]) -> Page:
         "structure.sparse.layers.1.validity": NO_NULLS,
         "values.constant.scalar": words(7, width=1),
     }
-    return Page(edits.built(PlanarLayout, paths), len(numbers), _buffers(counts))
+    return Page(built(PlanarLayout, paths), len(numbers), _buffers(counts))
 
 
 def _indices(indices: Block, picks: Sequence[int]) -> Page:
@@ -66,7 +67,7 @@ def _indices(indices: Block, picks: Sequence[int]) -> Page:
         "values.indexed.indices": indices[0],
         "values.indexed.items": zipped_items(len(_ITEMS)),
     }
-    return Page(edits.built(PlanarLayout, paths), len(picks), (indices[1], *zip_items(_ITEMS)))
+    return Page(built(PlanarLayout, paths), len(picks), (indices[1], *zip_items(_ITEMS)))
 
 
 def _nulls(*positions: int) -> list[int | None]:
@@ -116,14 +117,14 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.3/planar/chunked", "levels and values in chunks, as in a mini-block page",
         ("L.page.planar.planes", "L.page.planar.chunk-levels", "L.page.planar.compression"),
         pa.array([1, None, 3], pa.int32())),
-    fault("no-values", "a page without a value plane", "L.page.planar.planes",
-        edits.clear("values"), flags="MissingPart"),
+    fault("no-values", "a page without a value plane", "L.page.planar.planes", clear("values"),
+        flags="MissingPart"),
     fault("indexed", "indexed values beside levels", "L.page.planar.indexed",
         edits.page({"values.indexed": {}}), flags="WrongKind"),
     fault("no-levels", "dense chunks without their levels message", "L.page.planar.chunk-levels",
-        edits.clear("values.chunked.levels"), flags="MissingPart"),
+        clear("values.chunked.levels"), flags="MissingPart"),
     fault("no-codec", "chunks without a codec", "L.page.planar.compression",
-        edits.clear("values.chunked.compression"), flags="MissingPart"),
+        clear("values.chunked.compression"), flags="MissingPart"),
     fault("context", "a range for values in chunks", "L.codec.encoding.context",
         edits.page({"values.chunked.compression.range.uncompressed_bits_per_value": 64,
                 "values.chunked.compression.range.step": 1}), flags="WrongKind"),
@@ -132,22 +133,22 @@ CASES: tuple[Recipe, ...] = (
     fault("size", "a value buffer one byte short", "L.codec.flat.size",
         edits.more("chunk 0", "size of value buffer 0", by=-1)),
     fault("def-range", "a level of 2 over one layer of nulls", "L.page.levels.def-range",
-        edits.byte("field c", "levels", at=0, new=2, nth=1)),
+        byte("field c", "levels", at=0, new=2, nth=1)),
     fault("as-2-2", "a 2.3 file that says 2.2", "L.file.pages.type-url", edits.minor(2),
         stage="metadata", flags="GrammarOfAnotherVersion"),
     case("file/2.3/planar/chunked-list",
         "lists in chunks: both kinds of levels and a repetition index",
         ("L.page.planar.planes", "L.page.planar.chunk-levels"), LISTS),
     fault("rep-range", "a repetition level of 2 under one list", "L.page.levels.rep-range",
-        edits.byte("field c", "levels", at=2, new=2, nth=1)),
+        byte("field c", "levels", at=2, new=2, nth=1)),
     case("file/2.3/planar/zipped", "vectors one after the other, as in a full-zip page",
         ("L.page.planar.planes", "L.page.planar.zip-levels"), vectors_3(())),
     fault("no-levels", "dense zipped values without their levels message",
-        "L.page.planar.zip-levels", edits.clear("values.zipped.levels"), flags="MissingPart"),
+        "L.page.planar.zip-levels", clear("values.zipped.levels"), flags="MissingPart"),
     fault("no-codec", "zipped values without a codec", "L.page.planar.compression",
-        edits.clear("values.zipped.compression")),
+        clear("values.zipped.compression")),
     fault("items", "more zipped items than 32 bits count", "L.page.limits.items",
-        edits.assign("values.zipped.num_items", 2 ** 32)),
+        assign("values.zipped.num_items", 2 ** 32)),
     case("file/2.3/planar/zipped-binary", "long binaries after their lengths, with a row index",
         ("L.page.planar.planes", "L.page.planar.zip-levels", "L.page.rowindex.total"),
         pa.array([b"\x01" * 300, b"\x02" * 200, b"\x03" * 400, b"\x04" * 260])),
@@ -157,37 +158,36 @@ CASES: tuple[Recipe, ...] = (
         ("L.page.planar.planes", "L.page.planar.zip-levels", "L.page.fullzip.control-word"),
         column(pa.array([["ab", "c"], [], None, ["d", None]]), structural_encoding="fullzip")),
     lint("visible", "one visible string less", "L.page.fullzip.num-visible",
-        edits.assign("values.zipped.num_visible_items", 2)),
+        assign("values.zipped.num_visible_items", 2)),
     case("file/2.3/planar/constant", "one value for all rows: a page without buffers",
         "L.page.planar.constant-buffers", pa.array([7] * 9, pa.int32())),
     fault("no-structure", "a page without a structure plane", "L.page.planar.planes",
-        edits.clear("structure"), flags="MissingPart"),
+        clear("structure"), flags="MissingPart"),
     fault("buffer", "a constant page with a buffer", "L.page.planar.constant-buffers",
         edits.spare_buffer(), flags="SpareBuffer"),
     case("file/2.3/planar/packed-rows", "packed rows with a string: each row a variable value",
         "L.codec.packed-struct.row", column(pa.array([{"a": i, "s": "x" * i} for i in range(5)],
                 pa.struct([("a", pa.uint8()), ("s", pa.string())])), packed="true")),
     fault("row", "a string that leaves bytes of its row", "L.codec.packed-struct.row",
-        edits.byte("field c", "value", at=1, new=3, nth=4), flags="BufferTooShort"),
+        byte("field c", "value", at=1, new=3, nth=4), flags="BufferTooShort"),
     fault("width", "a byte told as two", "L.codec.packed-struct.field",
-        edits.assign("values.zipped.compression.variable_packed_struct.fields.0.bits_per_value",
-            16)),
+        assign("values.zipped.compression.variable_packed_struct.fields.0.bits_per_value", 16)),
     case("file/2.3/offsets/range", "strings of one length: offsets that need no buffer",
         "L.codec.variable.offsets", pa.array([f"{i:08d}" for i in range(60)])),
     fault("wide", "64-bit offsets in a column of strings", "L.page.leaf.offset-width",
-        edits.assign(f"{_OFFSETS}.range.uncompressed_bits_per_value", 64), flags="WidthMismatch"),
+        assign(f"{_OFFSETS}.range.uncompressed_bits_per_value", 64), flags="WidthMismatch"),
     fault("offsets", "offsets in steps of 0", "L.codec.range.step",
-        edits.assign(f"{_OFFSETS}.range.step", 0), flags="SequenceHuge"),
+        assign(f"{_OFFSETS}.range.step", 0), flags="SequenceHuge"),
     fault("utf8", "a byte 128 among ASCII", "L.page.leaf.utf8",
-        edits.byte("field c", "bytes", at=0, new=0x80)),
+        byte("field c", "bytes", at=0, new=0x80)),
     fault("end", "offsets that leave the last bytes over", "L.codec.variable.end",
-        edits.assign(f"{_OFFSETS}.range.step", 7)),
+        assign(f"{_OFFSETS}.range.step", 7)),
     case("file/2.3/offsets/delta", "offsets as bitpacked differences, in a buffer of their own",
         ("L.codec.variable.offsets", "L.codec.variable.end"),
         pa.array(["x" * (i % 5) + str(i) for i in range(300)])),
     fault("narrow", "32-bit offsets from differences of 64", "L.codec.delta.width",
-        edits.assign(f"{_OFFSETS}.delta.deltas.out_of_line_bitpacking.uncompressed_bits_per_value",
-            64), flags="WidthMismatch"),
+        assign(f"{_OFFSETS}.delta.deltas.out_of_line_bitpacking.uncompressed_bits_per_value", 64),
+        flags="WidthMismatch"),
     case("file/2.3/sequences/one-range", "one null position, by a range that could not go on",
         "L.codec.range.overflow", _one_null(blocks.steps(5, 2**64 - 1, 64))),
     case("file/2.3/sequences/one-delta", "one null position, by a delta without a difference",

@@ -17,6 +17,7 @@ from lanceref.proto.transaction_pb2 import Transaction
 from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
+from lance_conformance.recipes.cases.transactions.commits import rows
 from lance_conformance.recipes.constructors import Clauses, act, case
 from lance_conformance.recipes.edits import indices, inner, manifest, manifest_of, transaction
 from lance_conformance.recipes.handmade_files import reworked
@@ -33,10 +34,10 @@ _ARMS = [
 
 
 def _every_operation(uri: str) -> pa.Table:
-    write(commits.rows(0, 2), uri, data_storage_version="2.1")
+    write(rows(0, 2), uri, data_storage_version="2.1")
     for number in range(len(_ARMS) + 2):
         pylanceref.dataset(uri).update_config({"n": str(number)})
-    return commits.rows(0, 2)
+    return rows(0, 2)
 
 
 def _without_files(name: str) -> bool:
@@ -44,17 +45,17 @@ def _without_files(name: str) -> bool:
 
 
 def _three(uri: str) -> None:
-    write(commits.rows(0, 2), uri, data_storage_version="2.1")
-    made = write(commits.rows(2, 4), uri, mode="append")
+    write(rows(0, 2), uri, data_storage_version="2.1")
+    made = write(rows(2, 4), uri, mode="append")
     made.tags.create("second", 2)
-    write(commits.rows(4, 6), uri, mode="append")
+    write(rows(4, 6), uri, mode="append")
 
 
 def _held(end: int) -> Callable[[str], pa.Table]:
 
     def steps(uri: str) -> pa.Table:
         _three(uri)
-        return commits.rows(0, end)
+        return rows(0, end)
 
     return steps
 
@@ -63,9 +64,9 @@ def _branched(uri: str) -> pa.Table:
     """Leave by a branch after version 2, and write another table there."""
     _three(uri)
     branch = pylanceref.dataset(uri, version=2).create_branch("line", 2)
-    write(commits.rows(7, 9), str(Path(uri) / "tree" / "line"), mode="overwrite")
+    write(rows(7, 9), str(Path(uri) / "tree" / "line"), mode="overwrite")
     assert branch.version == 2
-    return commits.rows(7, 9)
+    return rows(7, 9)
 
 
 def _elsewhere(manifest: Manifest) -> None:
@@ -163,7 +164,7 @@ def _unknown_arm(transaction: Transaction) -> None:
 
 def _indexed(uri: str) -> pa.Table:
     commits.indexed(commits.index_columns(1, "i", 0, {0, 1}))(uri)
-    return commits.rows(0, 6)
+    return rows(0, 6)
 
 
 def _append_beside(uri: str) -> Staged:
@@ -177,8 +178,8 @@ def _append_beside(uri: str) -> Staged:
         },
         manifest_of(3),
     )
-    operation = Op.Append(commits.new(uri, commits.rows(6, 7)))
-    table = pa.concat_tables([table, commits.rows(6, 7)])
+    operation = Op.Append(commits.new(uri, rows(6, 7)))
+    table = pa.concat_tables([table, rows(6, 7)])
     return Staged(((operation, 3),), table, facts, changes=(change,))
 
 

@@ -25,6 +25,7 @@ from pylanceref.transactions import lance_schema
 
 from lance_conformance.recipes import edits
 from lance_conformance.recipes.constructors import case, faults, lint
+from lance_conformance.recipes.edits import FOURTH, THIRD, indices, manifest, transaction
 from lance_conformance.recipes.model import Maker, Recipe
 from lance_conformance.recipes.oracle_made import dataset, write
 from lance_conformance.recipes.staging import Staged
@@ -297,51 +298,48 @@ def _committed(build: Build) -> Maker:
 CASES: tuple[Recipe, ...] = (
     *(case(f"txn/any/after/{name}", f"a table after a commit: {name}", "L.txn.inline.message",
             _committed(_BUILDS[name])) for name in _BUILDS),
-    *faults("txn/any/after/append",
-        lint("rows", "a fragment of other rows than appended", "L.txn.op.append",
-            edits.transaction({"append.fragments.0.physical_rows": 3}, edits.THIRD))),
+    *faults("txn/any/after/append", lint("rows", "a fragment of other rows than appended",
+            "L.txn.op.append", transaction({"append.fragments.0.physical_rows": 3}, THIRD))),
     *faults("txn/any/after/append-stable",
         lint("created", "appended rows that say they were made before", "L.table.row-versions.new",
-            edits.manifest(_created(2, 1), edits.THIRD))),
+            manifest(_created(2, 1), THIRD))),
     *faults("txn/any/after/overwrite",
-        lint("config", "an Overwrite that lost the config", "L.txn.op.overwrite", edits.manifest(
-                {"config": None, "writer_feature_flags": lambda old: old & ~8}, edits.THIRD))),
+        lint("config", "an Overwrite that lost the config", "L.txn.op.overwrite",
+            manifest({"config": None, "writer_feature_flags": lambda old: old & ~8}, THIRD))),
     *faults("txn/any/after/delete", lint("other", "another deletion file than that of the Delete",
-            "L.txn.op.delete", edits.transaction(
-                {"delete.updated_fragments.0.deletion_file.id": lambda old: old + 1}, edits.THIRD)),
+            "L.txn.op.delete", transaction(
+                {"delete.updated_fragments.0.deletion_file.id": lambda old: old + 1}, THIRD)),
         lint("read-version", "a Delete of a version before the last one",
-            "L.txn.rebase.read-version", edits.transaction({"read_version": 1}, edits.THIRD))),
+            "L.txn.rebase.read-version", transaction({"read_version": 1}, THIRD))),
     *faults("txn/any/after/update", lint("not-deleted", "a deletion that is none of the Update's",
-            "L.txn.op.update", edits.transaction({"update.updated_fragments": None}, edits.THIRD))),
+            "L.txn.op.update", transaction({"update.updated_fragments": None}, THIRD))),
     *faults("txn/any/after/update-stable",
         lint("created", "a moved row that says the Update made it", "L.table.row-versions.moved",
-            edits.manifest(_created(2, 3), edits.THIRD))),
+            manifest(_created(2, 3), THIRD))),
     *faults("txn/any/after/update-columns", lint("not-updated",
-            "changed rows that say nothing changed them", "L.table.row-versions.updated",
-            edits.manifest({"fragments.0.inline_last_updated_at_versions": encode_versions(3, 1)},
-                edits.THIRD))),
-    *faults("txn/any/after/rewrite", lint("rows", "a fragment of other rows than rewritten",
-            "L.txn.op.rewrite", edits.transaction(
-                {"rewrite.groups.0.new_fragments.0.physical_rows": 6}, edits.FOURTH))),
+            "changed rows that say nothing changed them", "L.table.row-versions.updated", manifest(
+                {"fragments.0.inline_last_updated_at_versions": encode_versions(3, 1)}, THIRD))),
+    *faults("txn/any/after/rewrite",
+        lint("rows", "a fragment of other rows than rewritten", "L.txn.op.rewrite",
+            transaction({"rewrite.groups.0.new_fragments.0.physical_rows": 6}, FOURTH))),
     *faults("txn/any/after/reserve", lint("fewer", "fewer fragment ids than reserved",
-            "L.txn.op.reserve", edits.manifest({"max_fragment_id": 4}, edits.THIRD))),
+            "L.txn.op.reserve", manifest({"max_fragment_id": 4}, THIRD))),
     *faults("txn/any/after/restore", lint("lower", "a Restore that lowers the highest fragment id",
-            "L.txn.op.restore", edits.manifest({"max_fragment_id": 1}, edits.manifest_of(5)))),
+            "L.txn.op.restore", manifest({"max_fragment_id": 1}, edits.manifest_of(5)))),
     *faults("txn/any/after/sticky",
         lint("gone", "the flag of mixed versions is gone", "L.table.flags.sticky",
-            edits.manifest({"reader_feature_flags": _unflagged, "writer_feature_flags": _unflagged},
+            manifest({"reader_feature_flags": _unflagged, "writer_feature_flags": _unflagged},
                 edits.manifest_of(5)))),
     *faults("txn/any/after/project", lint("name", "a field of another name than projected",
-            "L.txn.op.project", edits.transaction({"project.schema.0.name": "x"}, edits.FOURTH))),
-    *faults("txn/any/after/replace-last",
-        lint("tombstones", "a file all of whose columns are replaced",
-            "L.table.datafile.all-replaced", edits.fragment(
-                {"files": lambda old: [*old, old[0]], "files.2.fields.0": -2}, edits.FOURTH))),
+            "L.txn.op.project", transaction({"project.schema.0.name": "x"}, FOURTH))),
+    *faults("txn/any/after/replace-last", lint("tombstones",
+            "a file all of whose columns are replaced", "L.table.datafile.all-replaced",
+            edits.fragment({"files": lambda old: [*old, old[0]], "files.2.fields.0": -2}, FOURTH))),
     *faults("txn/any/after/create-index", lint("kept", "an index entry that nobody created",
-            "L.txn.op.create-index", edits.indices(_entry("j", 9), edits.FOURTH))),
+            "L.txn.op.create-index", indices(_entry("j", 9), FOURTH))),
     *faults("txn/any/after/dead", lint("kept", "an index entry without a live fragment",
-            "L.txn.op.index-dead", edits.indices(_entry("i", 1), edits.FOURTH))),
+            "L.txn.op.index-dead", indices(_entry("i", 1), FOURTH))),
     *faults("txn/any/after/uncovered",
         lint("covered", "an index that covers a changed fragment", "L.txn.op.update-index",
-            edits.indices(lambda section: set_covered(section.indices[0], {0, 1}), edits.FOURTH))),
+            indices(lambda section: set_covered(section.indices[0], {0, 1}), FOURTH))),
 )  # fmt: skip
