@@ -64,12 +64,7 @@ def metadata(file: str, key: str, value: str | None) -> MessageEdit:
 
 def renamed(file: str, column: str) -> MessageEdit:
     """Give a column another name."""
-
-    def edit(message: FileDescriptor) -> None:
-        (own,) = (field for field in message.schema.fields if field.name == column)
-        own.name = f"{column}x"
-
-    return descriptor(edit, f"_indices/*/{file}")
+    return _changed(file, column, name=f"{column}x")
 
 
 def nulls(file: str, column: int) -> MessageEdit:
@@ -171,26 +166,35 @@ _TYPES = {
 }
 """Types of columns and others of names as long."""
 
-_FILES = (
-    ("bitmap/plain", "bitmap_page_lookup.lance"),
-    ("label-list/plain", "bitmap_page_lookup.lance"),
-    ("btree/plain", "page_lookup.lance"),
-    ("json/plain", "page_data.lance"),
-    ("zonemap/plain", "zonemap.lance"),
-    ("bloomfilter/plain", "bloomfilter.lance"),
-    ("ngram/plain", "ngram_postings.lance"),
-    ("rtree/plain", "page_data.lance"),
-    ("fm/plain", "part_0_fm.lance"),
-    ("inverted/plain", "part_0_tokens.lance"),
-    ("inverted/plain", "part_0_invert.lance"),
-    ("inverted/plain", "part_0_docs.lance"),
-    ("inverted/early", "docs.lance"),
-    ("ivf-pq/plain", "index.idx"),
-    ("ivf-sq/plain", "auxiliary.idx"),
-    ("ivf-rq/plain", "auxiliary.idx"),
-    ("ivf-hnsw-flat/plain", "auxiliary.idx"),
-)
-"""A parent, and a file its search needs."""
+_FILES: tuple[tuple[str, str, bool, Mapping[str, str]], ...] = (
+    ("bitmap/plain", "bitmap_page_lookup.lance", True, {"keys": "", "bitmaps": "binary"}),
+    ("label-list/plain", "bitmap_page_lookup.lance", True, {"bitmaps": "binary"}),
+    ("btree/plain", "page_lookup.lance", True, {"min": "", "page_idx": "uint32"}),
+    ("btree/plain", "page_data.lance", False, {"ids": "uint64"}),
+    ("json/plain", "page_data.lance", True, {"ids": ""}),
+    ("zonemap/plain", "zonemap.lance", True, {"zone_start": "uint64", "null_count": "uint32"}),
+    ("bloomfilter/plain", "bloomfilter.lance", True,
+        {"bloom_filter_data": "binary", "fragment_id": "uint64"}),
+    ("ngram/plain", "ngram_postings.lance", True, {"posting_list": "binary", "tokens": "uint32"}),
+    ("rtree/plain", "page_data.lance", True, {"id": ""}),
+    ("fm/plain", "part_0_fm.lance", True, {"words": "", "block_id": ""}),
+    ("inverted/plain", "part_0_tokens.lance", True, {"_token_fst_bytes": "large_binary"}),
+    ("inverted/plain", "part_0_invert.lance", True, {"_posting": "", "_length": "uint32"}),
+    ("inverted/plain", "part_0_docs.lance", True, {"_rowid": "uint64", "_num_tokens": "uint32"}),
+    ("inverted/early", "docs.lance", True, {"_num_tokens": "uint32"}),
+    ("inverted/early", "tokens.lance", False, {"_token_id": "uint32"}),
+    ("inverted/early", "invert.lance", False, {"_rowid": "uint64"}),
+    ("ivf-pq/plain", "index.idx", True, {}),
+    ("ivf-pq/plain", "auxiliary.idx", False, {"_rowid": "uint64", "__pq_code": ""}),
+    ("ivf-sq/plain", "auxiliary.idx", True, {"__sq_code": ""}),
+    ("ivf-rq/plain", "auxiliary.idx", True, {}),
+    ("ivf-hnsw-flat/plain", "auxiliary.idx", True, {}),
+    ("ivf-hnsw-flat/plain", "index.idx", False, {"__vector_id": "uint32", "__neighbors": ""}),
+)  # fmt: skip
+"""A parent, a file, whether its search fails without it, and columns that the search needs.
+
+Of a column the type is told where another one is tried.
+"""
 
 _SIZED = (
     ("json/plain", "page_lookup.lance"),
@@ -198,39 +202,6 @@ _SIZED = (
     ("fm/plain", "part_0_fm.lance"),
 )
 """A parent whose entry states the size of a file."""
-
-_COLUMNS = (
-    ("bitmap/plain", "bitmap_page_lookup.lance", "keys", ""),
-    ("bitmap/plain", "bitmap_page_lookup.lance", "bitmaps", "binary"),
-    ("label-list/plain", "bitmap_page_lookup.lance", "bitmaps", "binary"),
-    ("btree/plain", "page_data.lance", "ids", "uint64"),
-    ("btree/plain", "page_lookup.lance", "min", ""),
-    ("btree/plain", "page_lookup.lance", "page_idx", "uint32"),
-    ("json/plain", "page_data.lance", "ids", ""),
-    ("zonemap/plain", "zonemap.lance", "zone_start", "uint64"),
-    ("zonemap/plain", "zonemap.lance", "null_count", "uint32"),
-    ("bloomfilter/plain", "bloomfilter.lance", "bloom_filter_data", "binary"),
-    ("bloomfilter/plain", "bloomfilter.lance", "fragment_id", "uint64"),
-    ("ngram/plain", "ngram_postings.lance", "posting_list", "binary"),
-    ("ngram/plain", "ngram_postings.lance", "tokens", "uint32"),
-    ("rtree/plain", "page_data.lance", "id", ""),
-    ("fm/plain", "part_0_fm.lance", "words", ""),
-    ("fm/plain", "part_0_fm.lance", "block_id", ""),
-    ("inverted/plain", "part_0_tokens.lance", "_token_fst_bytes", "large_binary"),
-    ("inverted/plain", "part_0_invert.lance", "_posting", ""),
-    ("inverted/plain", "part_0_invert.lance", "_length", "uint32"),
-    ("inverted/plain", "part_0_docs.lance", "_rowid", "uint64"),
-    ("inverted/plain", "part_0_docs.lance", "_num_tokens", "uint32"),
-    ("inverted/early", "tokens.lance", "_token_id", "uint32"),
-    ("inverted/early", "invert.lance", "_rowid", "uint64"),
-    ("inverted/early", "docs.lance", "_num_tokens", "uint32"),
-    ("ivf-pq/plain", "auxiliary.idx", "_rowid", "uint64"),
-    ("ivf-sq/plain", "auxiliary.idx", "__sq_code", ""),
-    ("ivf-pq/plain", "auxiliary.idx", "__pq_code", ""),
-    ("ivf-hnsw-flat/plain", "index.idx", "__vector_id", "uint32"),
-    ("ivf-hnsw-flat/plain", "index.idx", "__neighbors", ""),
-)
-"""A parent, a file, a column its search needs, and the type of it where another one is tried."""
 
 _NULLS = (
     ("bloomfilter/plain", "bloomfilter.lance", 4, "filters", "L.array.nullable.field"),
@@ -283,13 +254,15 @@ def damaged(topic: str) -> tuple[Negative, ...]:
 
 def _faults() -> Iterator[tuple[str, Negative]]:
     missing, absent = "L.index.segment.files", "L.index.files.column"
-    for parent, name in _FILES:
-        gone = Remove(_on(name))
-        yield parent, fault(f"gone-{_stem(name)}", f"{name} is missing", missing, gone)
+    for parent, name, is_needed, _ in _FILES:
+        if is_needed:
+            gone = Remove(_on(name))
+            yield parent, fault(f"gone-{_stem(name)}", f"{name} is missing", missing, gone)
     for parent, name in _SIZED:
         title, cut = f"{name} is nine bytes short", Resize(keep=-9, target=_on(name))
         yield parent, fault(f"cut-{_stem(name)}", title, "L.index.files.size", cut)
-    for parent, name, column, type_ in _COLUMNS:
+    columns = ((*row[:2], *column) for row in _FILES for column in row[3].items())
+    for parent, name, column, type_ in columns:
         stem, title = _stem(name, column), f"{name} has no column {column}"
         unnamed = _changed(name, column, name=f"{column[:-1]}~")
         yield parent, fault(f"name-{stem}", title, absent, unnamed)
@@ -299,5 +272,4 @@ def _faults() -> Iterator[tuple[str, Negative]]:
             yield parent, fault(f"type-{stem}", title, absent, typed)
     for parent, name, number, what, clause in _NULLS:
         slug, title = f"null-{_stem(name)}-{number}", f"{what} of {name} are null"
-        nulls = MessageEdit(f"page {number}.0", {"nullable.all_nulls": {}}, _on(name))
-        yield parent, fault(slug, title, clause, nulls)
+        yield parent, fault(slug, title, clause, nulls(name, number))

@@ -31,7 +31,7 @@ _ZONE_ROWS = pa.table({"min": pa.array([3, 1, 3, 2, 5, 1], pa.int32()),
         "zone_length": pa.array([2, 2, 1, 2, 2, 1], pa.uint64())})  # fmt: skip
 
 
-def points(places: Sequence[tuple[int, int] | None]) -> pa.Array:
+def points(places: Sequence[tuple[float, float] | None]) -> pa.Array:
     """Return points, or null, as geometries."""
     data = [one and struct.pack("<BIdd", 1, 1, *one) for one in places]
     return pa.array(data, pa.binary())
@@ -48,11 +48,6 @@ _NULLS = reworked(filtered(RTREE, "c IS NULL", [2, 11]), index({"files": None}, 
 
 def _box(low: int, high: int) -> str:
     return f"POLYGON(({low} {low},{high} {low},{high} {high},{low} {high},{low} {low}))"
-
-
-def _unit(places: Sequence[tuple[float, float] | None]) -> pa.Array:
-    data = [one and struct.pack("<BIdd", 1, 1, *one) for one in places]
-    return pa.array(data, pa.binary())
 
 
 CASES: tuple[Recipe, ...] = (
@@ -205,7 +200,7 @@ CASES: tuple[Recipe, ...] = (
                 {"page_size": 4}, "2.1", extension="geoarrow.point"),
             f"st_intersects(c, '{_box(1, 4)}')", [3, 9, 10])),
     case("index/any/rtree/unit", "points between 0 and 1 on either axis",
-        filtered(replace(RTREE, values=_unit([(0.1 * k % 0.7, 0.07 * k) for k in range(12)])),
+        filtered(replace(RTREE, values=points([(0.1 * k % 0.7, 0.07 * k) for k in range(12)])),
             "st_intersects(c, 'POLYGON((0 0,0.25 0,0.25 0.25,0 0.25,0 0))')", [0, 1, 2])),
     lint("order", "a leaf so wide that its middle lies further along the curve",
         "L.index.rtree.order", values("page_data.lance", "xmax", struct.pack("<d", 0.6), 8 * 4)),

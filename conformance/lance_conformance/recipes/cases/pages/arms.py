@@ -28,11 +28,19 @@ from lance_conformance.recipes.edits import (
     put,
     resize,
 )
-from lance_conformance.recipes.handmade_files import Page, fast_lanes, in_pages, reworked, words
+from lance_conformance.recipes.handmade_files import (
+    Page,
+    fast_lanes,
+    in_pages,
+    one_page,
+    reworked,
+    words,
+)
 from lance_conformance.recipes.model import Maker, Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
 from lance_conformance.recipes.pages import NULLABLE, PICKS, Chunk, chunked, one_chunk, zipped
 
+PAIRS_TYPE = pa.list_(pa.int16(), 2)
 PAIRS = built(CompressiveEncoding, {"fixed_size_list.items_per_value": 2,
         "fixed_size_list.values.flat.bits_per_value": 16})  # fmt: skip
 STRINGS = built(CompressiveEncoding, {"variable.offsets.flat.bits_per_value": 32})
@@ -88,16 +96,6 @@ def picked(version: str, items: Block, count: int) -> Page:
     return one_chunk(version, blocks.flat(PICKS, 8), len(PICKS), dictionary=(items, count))
 
 
-def old_words(version: str) -> Maker:
-    made = file(column(pa.array([1, 2, 3], pa.int32())), version)
-    return reworked(made, field(0, type=Field.LEAF, encoding=Encoding.RLE))
-
-
-def pair_dictionary(version: str) -> Maker:
-    values = pa.array([[2 * pick, 2 * pick + 1] for pick in PICKS], pa.list_(pa.int16(), 2))
-    return in_pages(values, version, picked(version, (PAIRS, words(*range(8), width=2)), 4))
-
-
 def offsets() -> Maker:
     values = [b"abc", b"d", b"", b"ef"]
     held = blocks.every([0, 3, 4, 4, 6], 32)
@@ -120,51 +118,18 @@ def run(values: Block, lengths: Block, count: int) -> Page:
     return chunked("2.3", encoding, [Chunk(count, (values[1], lengths[1]))])
 
 
-def nothing() -> Maker:
-    paths = {"structure.dense.layers": [NULLABLE], "values.none": {}}
-    page = Page(built(PlanarLayout, paths), 3, ())
-    return in_pages(pa.array([None] * 3, pa.int32()), "2.3", page)
-
-
-def compressed_pairs(version: str) -> Maker:
-    block = blocks.compressed((PAIRS, words(*range(6), width=2)))
-    values = pa.array([[0, 1], [2, 3], [4, 5]], pa.list_(pa.int16(), 2))
-    return in_pages(values, version, one_chunk(version, block, 3))
-
-
-def compressed_rows(version: str) -> Maker:
-    block = blocks.compressed((ROW, b"".join(ROW_BYTES)))
-    return in_pages(ROWS, version, one_chunk(version, block, 3))
-
-
 def coded_arms(message: PageLayout) -> None:
     inner = CompressiveEncoding.FromString(message.mini_block_layout.dictionary.SerializeToString())
     coded = {"fsst.symbol_table": edge_pages.SYMBOLS, "fsst.values": inner}
     put(message, {f"mini_block_layout.dictionary.{path}": new for path, new in coded.items()})
 
 
-def behind(value: bytes) -> bytes:
+def after_length(value: bytes) -> bytes:
     return words(len(value), width=4) + value
 
 
 def frame_zipped(value: bytes) -> bytes:
     return blocks.compressed((CompressiveEncoding(), value))[1]
-
-
-def zipped_codes(version: str) -> Maker:
-    encoding, _ = blocks.compressed((CODED, b""))
-    entries = [behind(frame_zipped(code)) for code in CODES]
-    return in_pages(texts(WORDS), version, zipped(version, encoding, entries, index_width=1))
-
-
-def row_indices(version: str) -> Maker:
-    entries = [behind(word) for word in WORDS]
-    pages = [zipped(version, STRINGS, entries, index_width=width) for width in (4, 8)]
-    return in_pages(texts(WORDS * 2), version, *pages)
-
-
-def control_zipped(version: str) -> Maker:
-    return edge_pages.controlled(version, 9, lambda level: words(level, width=4))
 
 
 def struct_rows() -> Maker:
@@ -179,7 +144,7 @@ def struct_rows() -> Maker:
     fields.add(bits_per_length=32).value.CopyFrom(blocks.compressed((STRINGS, b""))[0])
     fields.add(bits_per_value=24).value.CopyFrom(ROW)
     rows = [
-        behind(behind(code) + behind(frame_zipped(word)) + row)
+        after_length(after_length(code) + after_length(frame_zipped(word)) + row)
         for code, word, row in zip(CODES, WORDS, ROW_BYTES, strict=False)
     ]
     page = zipped("2.3", encoding, rows, index_width=1)
@@ -234,7 +199,8 @@ CASES: tuple[Recipe, ...] = (
     fault("constant", "one run length for all, in a chunk", "L.codec.encoding.context",
         assign(f"{RUN_LENGTHS}.constant.value", b"\x02\x00\x00\x00")),
     case("file/2.3/arms/nothing", "levels, and no values: all rows are null",
-        "L.page.planar.planes", nothing()),
+        "L.page.planar.planes", one_page(pa.array([None] * 3, pa.int32()), "2.3",
+            built(PlanarLayout, {"structure.dense.layers": [NULLABLE], "values.none": {}}))),
     case("file/2.3/arms/rows", "packed rows: a coded string, a compressed one, a row",
         "L.codec.packed-struct.row", struct_rows()),
     case("file/2.1/arms/unequal", "structs of whose children one has a page, the other two",
@@ -259,7 +225,7 @@ CASES: tuple[Recipe, ...] = (
         byte("control word", at=0, new=5)),
     fault("width-three", "row numbers of three bytes", "L.page.rowindex.width", resize(1, 6)),
     case("file/2.1/arms/two-pages", "two pages of chunks, one after the other",
-        "L.file.pages.length", edge_pages.two_pages()),
+        "L.file.pages.length", edge_pages.in_two_pages(pa.array([1, 2, 3, 4, 5, 6], pa.int16()))),
     lint("falling", "a second page before the first", "L.file.pages.priority",
         column_edit({"pages.0.priority": 4})),
     case("file/2.1/arms/one-packed", "a dictionary of one item, in a whole block of packed ones",
@@ -272,7 +238,8 @@ CASES: tuple[Recipe, ...] = (
     fault("far", "a frame of as many bytes that stands for 52 million", "L.codec.general.size",
         SpanPatch(("field c", "compressed"), lambda old: edge_pages.far_least())),
     case("file/2.1/arms/no-bits", "a block of packed zeros, which have no bits",
-        "L.codec.bitpack.payload", edge_pages.no_bits()),
+        "L.codec.bitpack.payload", in_pages(pa.array([0] * 5, pa.uint64()), "2.1",
+            one_chunk("2.1", blocks.inline([0] * 5, 64), 5))),
     fault("word", "a block that ends inside the word of its width", "L.codec.bitpack.payload",
         SpanPatch(("chunk 0", "size of value buffer 0"), 7)),
     case("file/2.1/arms/lists-out-of-step",
@@ -283,7 +250,7 @@ CASES: tuple[Recipe, ...] = (
     fault("code-next", "the first code without a symbol", "L.codec.fsst.code",
         byte("field c", "bytes", at=0, new=2)),
     case("file/2.1/arms/one-row-pages", "two pages of a row each", "L.file.pages.priority",
-        edge_pages.one_row_pages()),
+        edge_pages.in_two_pages(pa.array([7, 8], pa.int64()))),
     fault("fill", "a value buffer of eight bytes less", "L.page.miniblock.chunk-fill", SpanPatch(
             ("chunk 0", "size of value buffer 0"), lambda old: bytes([old[0] - 8]) + old[1:])),
     case("file/2.1/arms/zstd-items", "the items of a dictionary in a zstd frame",
@@ -302,25 +269,35 @@ CASES: tuple[Recipe, ...] = (
         "L.page.dictionary.num-items", of=lambda version: in_pages(
             texts([WORDS[pick] for pick in PICKS]), version, picked(version, strings(WORDS), 4))),
     *cases("file/{2.1,2.2,2.3}/arms/pairs", "a dictionary of pairs", "L.page.dictionary.num-items",
-        of=pair_dictionary),
+        of=lambda version: in_pages(
+            pa.array([[2 * pick, 2 * pick + 1] for pick in PICKS], PAIRS_TYPE), version,
+            picked(version, (PAIRS, words(*range(8), width=2)), 4))),
     *cases("file/{2.1,2.2,2.3}/arms/old-words",
         "a field that is called a leaf in runs, which nobody heeds", "L.file.schema.logical-type",
-        of=old_words),
+        of=lambda version: reworked(file(column(pa.array([1, 2, 3], pa.int32())), version),
+            field(0, type=Field.LEAF, encoding=Encoding.RLE))),
     *cases("file/{2.1,2.2,2.3}/arms/compressed-pairs", "pairs that are compressed",
-        "L.codec.general.frame", of=compressed_pairs),
+        "L.codec.general.frame",
+        of=lambda version: in_pages(pa.array([[0, 1], [2, 3], [4, 5]], PAIRS_TYPE), version,
+            one_chunk(version, blocks.compressed((PAIRS, words(*range(6), width=2))), 3))),
     *cases("file/{2.1,2.2,2.3}/arms/compressed-rows", "packed rows that are compressed",
-        "L.codec.general.frame", of=compressed_rows),
+        "L.codec.general.frame", of=lambda version: in_pages(ROWS, version,
+            one_chunk(version, blocks.compressed((ROW, b"".join(ROW_BYTES))), 3))),
     *cases("file/{2.1,2.2,2.3}/arms/zipped-rows", "packed rows, one by one",
         "L.codec.packed-struct.bits",
         of=lambda version: in_pages(ROWS, version, zipped(version, ROW, ROW_BYTES, value_bits=24))),
     *cases("file/{2.1,2.2,2.3}/arms/zipped-codes",
-        "strings coded by symbols, each compressed after that", "L.codec.general.frame",
-        of=zipped_codes),
+        "strings coded by symbols, each compressed after that", "L.codec.general.frame", of=lambda
+        version: in_pages(texts(WORDS), version, zipped(version, blocks.compressed((CODED, b""))[0],
+                [after_length(frame_zipped(code)) for code in CODES], index_width=1))),
     *cases("file/{2.1,2.2,2.3}/arms/row-index",
         "row indices wider than they need: of four bytes and of eight", "L.page.rowindex.total",
-        of=row_indices),
+        of=lambda version: in_pages(texts(WORDS * 2), version,
+            *(zipped(version, STRINGS, [after_length(word) for word in WORDS], index_width=width)
+                for width in (4, 8)))),
     *cases("file/{2.1,2.2,2.3}/arms/control", "control words of four bytes, for 17 bits of levels",
-        "L.page.fullzip.control-word", of=control_zipped),
+        "L.page.fullzip.control-word",
+        of=lambda version: edge_pages.controlled(version, 9, lambda level: words(level, width=4))),
     *faults("file/2.1/arms/words", fault("num-items", "three items of four",
             "L.codec.variable.header", assign("mini_block_layout.num_dictionary_items", 3),
             also="L.page.dictionary.num-items"), fault("coded", "a dictionary of codes of symbols",

@@ -68,16 +68,6 @@ def small_chunks() -> Maker:
     return in_pages(pa.array(flags), "2.1", made)
 
 
-def two_pages() -> Maker:
-    encoding = blocks.flat([0], 16)[0]
-    first, second = (
-        chunked("2.1", encoding, [Chunk(3, (words(*part, width=2),))])
-        for part in ((1, 2, 3), (4, 5, 6))
-    )
-    values = pa.array([1, 2, 3, 4, 5, 6], pa.int16())
-    return in_pages(values, "2.1", first, replace(second, first_row=3))
-
-
 def null_pairs() -> Maker:
     """A dictionary of pairs of nulls, of which each has a byte of no meaning after its flags."""
     fields = {"items_per_value": 2, "has_validity": True, "values.constant": {}}
@@ -110,12 +100,6 @@ def made_frame() -> Made:
 
 EACH = 4
 """Texts of a chunk."""
-
-
-def no_bits() -> Maker:
-    """Five zeros: a block is the word that tells its width, and no more."""
-    page = one_chunk("2.1", blocks.inline([0] * 5, 64), 5)
-    return in_pages(pa.array([0] * 5, pa.uint64()), "2.1", page)
 
 
 def items_least(values: list[list[int]], width: int, first_row: int = 0) -> Page:
@@ -169,6 +153,11 @@ def far_codes() -> Maker:
     return in_pages(values, "2.1", chunked("2.1", encoding, chunks))
 
 
-def one_row_pages() -> Maker:
-    first, second = (one_chunk("2.1", blocks.flat([at], 64), 1) for at in (7, 8))
-    return in_pages(pa.array([7, 8], pa.int64()), "2.1", first, replace(second, first_row=1))
+def in_two_pages(values: pa.Array) -> Maker:
+    """Lay numbers out in two pages, one half in each."""
+    half, bits = len(values) // 2, values.type.bit_width
+    first, second = (
+        one_chunk("2.1", blocks.flat(values.slice(at, half).to_pylist(), bits), half)
+        for at in (0, half)
+    )
+    return in_pages(values, "2.1", first, replace(second, first_row=half))

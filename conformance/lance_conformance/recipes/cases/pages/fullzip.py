@@ -12,6 +12,7 @@ from lance_conformance.recipes.constructors import case, cases, fault, faults, l
 from lance_conformance.recipes.edits import assign, byte, more, page, resize
 from lance_conformance.recipes.model import Positive, Recipe
 from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.pages import vectors_3
 
 
 def long_binaries(count: int, size: int) -> pa.Array:
@@ -51,20 +52,14 @@ _FIRST_PACKED = f"{edits.Z}.value_compression.variable_packed_struct.fields.0"
 
 CASES: tuple[Recipe, ...] = (
     case("file/2.1/fullzip/vectors", "vectors without a null: nothing but values",
-        ("L.page.fullzip.size", "L.page.fullzip.value-bits"), pa.FixedSizeListArray.from_arrays(
-            pa.array(np.random.default_rng(columns.RANDOM_SEED).standard_normal(100 * 8),
-                pa.float32()), 100)),
+        ("L.page.fullzip.size", "L.page.fullzip.value-bits"), vectors_3(())),
     fault("no-bits", "values of no bits", "L.page.fullzip.value-bits",
         assign(f"{edits.Z}.bits_per_value", 0), flags="WidthMismatch"),
     fault("size", "a byte less than the values take", "L.page.fullzip.size", resize(-1, -1)),
     fault("value-bits", "values of 3 201 bits", "L.page.fullzip.value-bits",
         assign(f"{edits.Z}.bits_per_value", 3201)),
     case("file/2.1/fullzip/nullable", "a control byte before each vector, null or not",
-        ("L.page.fullzip.control-bits", "L.page.fullzip.num-visible"),
-        pa.FixedSizeListArray.from_arrays(pa.FixedSizeListArray.from_arrays(
-                pa.array(np.random.default_rng(columns.RANDOM_SEED).standard_normal(100 * 8),
-                    pa.float32()), 100).flatten(), 100,
-            mask=pa.array([i in (2, 5) for i in range(8)]))),
+        ("L.page.fullzip.control-bits", "L.page.fullzip.num-visible"), vectors_3((2, 5))),
     fault("definition", "a definition level no layer has", "L.page.fullzip.control-word",
         byte("control word", at=0, new=9)),
     fault("visible", "a count of visible values that is wrong", "L.page.fullzip.num-visible",
@@ -74,10 +69,8 @@ CASES: tuple[Recipe, ...] = (
     fault("control-bits", "40 bits of levels", "L.page.fullzip.control-bits",
         assign(f"{edits.Z}.bits_def", 40)),
     case("file/2.1/fullzip/list-vectors", "lists of vectors, a null and an empty list",
-        ("L.page.fullzip.repetition", "L.page.rowindex.order"), pa.ListArray.from_arrays(
-            pa.array([0, 2, None, 2, 2, 8], pa.int32()), pa.FixedSizeListArray.from_arrays(
-                pa.array(np.random.default_rng(columns.RANDOM_SEED).standard_normal(100 * 8),
-                    pa.float32()), 100))),
+        ("L.page.fullzip.repetition", "L.page.rowindex.order"),
+        pa.ListArray.from_arrays(pa.array([0, 2, None, 2, 2, 8], pa.int32()), vectors_3(()))),
     lint("visible", "one visible value less than there are", "L.page.fullzip.num-visible",
         assign(f"{edits.Z}.num_visible_items", 1)),
     fault("control-bits", "15 bits of levels more", "L.page.fullzip.control-bits",
