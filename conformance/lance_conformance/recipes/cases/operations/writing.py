@@ -98,49 +98,14 @@ def _numbers(type_: pa.DataType) -> pa.Array:
     return pa.array([*edges, 2**type_.bit_width - 1], type_)
 
 
-def _integers() -> pa.Table:
-    signed = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
-    unsigned = [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
-    return pa.table({str(type_): _numbers(type_) for type_ in (*signed, *unsigned)})
+def _moments(type_: pa.DataType, each: int = 1) -> pa.Array:
+    """Return three moments, of which one is null."""
+    whole = pa.int32() if type_.bit_width == 32 else pa.int64()
+    return pa.array([3 * each, None, 7 * each], whole).view(type_)
 
 
-def _moments() -> pa.Table:
-    of = {
-        "date32": pa.date32(),
-        "date64": pa.date64(),
-        "time32": pa.time32("ms"),
-        "time64": pa.time64("us"),
-        "timestamp": pa.timestamp("us"),
-        "zoned": pa.timestamp("ns", "Asia/Tokyo"),
-        "duration": pa.duration("s"),
-    }
-    steps = {"date64": 86_400_000}
-    return pa.table(
-        {
-            name: pa.array([steps.get(name, 1) * n if n else None for n in (3, 0, 7)], pa.int64())
-            .cast(pa.int32() if type_.bit_width == 32 else pa.int64())
-            .view(type_)
-            for name, type_ in of.items()
-        }
-    )
-
-
-def _decimals() -> pa.Table:
-    values = [Decimal("1.25"), None, Decimal("-99999999.99")]
-    return pa.table(
-        {"d": pa.array(values, pa.decimal128(10, 2)), "w": pa.array(values, pa.decimal256(60, 2))}
-    )
-
-
-def _nested() -> pa.Table:
-    pairs = [{"x": 1, "y": "a"}, None, {"x": None, "y": ""}]
-    return pa.table(
-        {
-            "structs": pa.array(pairs, _PAIR),
-            "lists": pa.array([[pairs[0], None], [], None], pa.list_(_PAIR)),
-            "deep": pa.array([[[1, None], None], None, [[]]], pa.list_(pa.list_(pa.int16()))),
-        }
-    )
+_DECIMALS = [Decimal("1.25"), None, Decimal("-99999999.99")]
+_PAIRS = [{"x": 1, "y": "a"}, None, {"x": None, "y": ""}]
 
 
 def _random(count: int, most: int) -> np.ndarray:
@@ -154,7 +119,9 @@ def _vectors(type_: pa.DataType, dimension: int) -> pa.Array:
 
 
 TABLES: dict[str, tuple[str, pa.Table, str]] = {
-    "integers": ("integers of every width, their least and greatest", _integers(), "2.0"),
+    "integers": ("integers of every width, their least and greatest", pa.table(
+            {str(type_): _numbers(type_) for type_ in (pa.int8(), pa.int16(), pa.int32(),
+                    pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())}), "2.0"),
     "floats": ("floats of three widths, with NaN, infinity and the negative zero",
         pa.table({"h": pa.array([1.5, None, -0.0], pa.float16()),
                 "f": pa.array([float("nan"), None, float("inf")], pa.float32()),
@@ -168,13 +135,21 @@ TABLES: dict[str, tuple[str, pa.Table, str]] = {
                 "l": pa.array([None, b"\xff", b""], pa.large_binary())}), "2.0"),
     "fixed-binary": ("binary of 16 bytes a value",
         pa.table({"f": pa.array([bytes(16), None], pa.binary(16))}), "2.0"),
-    "moments": ("dates, times, timestamps, durations", _moments(), "2.0"),
-    "decimals": ("decimals of 128 and 256 bits", _decimals(), "2.0"),
+    "moments": ("dates, times, timestamps, durations", pa.table({"date32": _moments(pa.date32()),
+                "date64": _moments(pa.date64(), 86_400_000), "time32": _moments(pa.time32("ms")),
+                "time64": _moments(pa.time64("us")), "timestamp": _moments(pa.timestamp("us")),
+                "zoned": _moments(pa.timestamp("ns", "Asia/Tokyo")),
+                "duration": _moments(pa.duration("s"))}), "2.0"),
+    "decimals": ("decimals of 128 and 256 bits",
+        pa.table({"d": pa.array(_DECIMALS, pa.decimal128(10, 2)),
+                "w": pa.array(_DECIMALS, pa.decimal256(60, 2))}), "2.0"),
     "lists": ("lists of numbers and of strings: null, empty, with nulls",
         pa.table({"n": pa.array([[1, None], None, []], pa.list_(pa.int32())),
-                "s": pa.array([["a", ""], [None], None], pa.list_(pa.string()))}), "2.0"),
-    "nested": ("structs, lists of them, lists of lists", _nested(), "2.1"),
-    "vectors": ("vectors of 128 floats, and of three small integers",
+                "s": pa.array([["a", ""], [None], None], pa.list_(pa.string()))}), "2.0"), "nested":
+    ("structs, lists of them, lists of lists", pa.table({"structs": pa.array(_PAIRS, _PAIR),
+                "lists": pa.array([[_PAIRS[0], None], [], None], pa.list_(_PAIR)),
+                "deep": pa.array([[[1, None], None], None, [[]]], pa.list_(pa.list_(pa.int16())))}),
+        "2.1"), "vectors": ("vectors of 128 floats, and of three small integers",
         pa.table({"v": _vectors(pa.float32(), 128), "i": _vectors(pa.int8(), 3)}), "2.1"),
     "small-numbers": ("three thousand numbers of few bits",
         pa.table({"n": pa.array(_random(_ROWS, 11), pa.int32())}), "2.0"),

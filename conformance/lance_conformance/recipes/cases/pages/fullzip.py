@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,9 @@ from lance_conformance.recipes.edits import assign, byte, more, page, resize
 from lance_conformance.recipes.model import Positive, Recipe
 from lance_conformance.recipes.oracle_made import column
 from lance_conformance.recipes.pages import vectors_3
+
+_zip_column = partial(column, structural_encoding="fullzip")
+"""Returns a table of one column whose values are zipped."""
 
 
 def long_binaries(count: int, size: int) -> pa.Array:
@@ -41,7 +45,7 @@ _PAGE = "L.page.fullzip.entry"
 
 def _zipped(ids: str, title: str, array: pa.Array, **knobs: str) -> list[Positive]:
     """Return the cases of a column that is zipped in each version."""
-    made = cases(ids, title, _PAGE, column(array, structural_encoding="fullzip", **knobs))
+    made = cases(ids, title, _PAGE, _zip_column(array, **knobs))
     plane = ("L.page.planar.zip-levels",)
     return [replace(one, clauses=plane) if "/2.3/" in one.id else one for one in made]
 
@@ -85,26 +89,25 @@ CASES: tuple[Recipe, ...] = (
         column(pa.array([f"{i} the same words over and over " * 20 for i in range(80)]),
             compression="zstd")),
     case("file/2.2/fullzip/fixed-size-list-struct", "pairs of structs, one after the other",
-        "L.page.layout.scale",
-        column(columns.pairs([1, 2, 3, 4, 5, 6]), structural_encoding="fullzip")),
+        "L.page.layout.scale", _zip_column(columns.pairs([1, 2, 3, 4, 5, 6]))),
     case("file/2.1/fullzip/flags-sixteen", "zipped values of sixteen booleans",
         "L.codec.fixed-size-list.whole-bytes",
-        column(pa.array([[at * row % 5 < 2 for at in range(16)] for row in range(1, 5)],
-                pa.list_(pa.bool_(), 16)), structural_encoding="fullzip")),
+        _zip_column(pa.array([[at * row % 5 < 2 for at in range(16)] for row in range(1, 5)],
+                pa.list_(pa.bool_(), 16)))),
     fault("nine", "zipped values of nine booleans", "L.codec.fixed-size-list.whole-bytes",
         page({"full_zip_layout.value_compression.fixed_size_list.items_per_value": 9})),
     case("file/2.1/fullzip/nullable-items", "zipped vectors of eight numbers, some of them null",
         ("L.codec.fixed-size-list.bitmap", "L.page.fullzip.value-bits"),
-        column(pa.array([[None if (at + row) % 3 == 0 else at * row for at in range(8)]
-                    for row in range(4)], pa.list_(pa.int16(), 8)), structural_encoding="fullzip")),
+        _zip_column(pa.array([[None if (at + row) % 3 == 0 else at * row for at in range(8)]
+                    for row in range(4)], pa.list_(pa.int16(), 8)))),
     case("file/2.2/fullzip/pairs-strings", "zipped pairs of structs of strings",
-        "L.page.layout.scale", column(pa.FixedSizeListArray.from_arrays(
+        "L.page.layout.scale", _zip_column(pa.FixedSizeListArray.from_arrays(
                 pa.array([{"s": "x" * at} for at in range(14)], pa.struct([("s", pa.string())])),
-                2), structural_encoding="fullzip")),
+                2))),
     case("file/2.1/fullzip/list-strings", "lists of strings: control word, length, bytes",
         ("L.page.fullzip.values-present", "L.page.fullzip.details", "L.page.fullzip.buffers",
             "L.page.fullzip.entry", "L.page.fullzip.row-start", "L.page.rowindex.width"),
-        column(pa.array([["ab", "c"], [], ["d"]]), structural_encoding="fullzip")),
+        _zip_column(pa.array([["ab", "c"], [], ["d"]]))),
     fault("no-values", "zipped values without a codec", "L.page.fullzip.values-present",
         edits.clear(f"{edits.Z}.value_compression"), flags="MissingPart"),
     fault("details", "neither bits per value nor per offset", "L.page.fullzip.details",
@@ -124,8 +127,7 @@ CASES: tuple[Recipe, ...] = (
     fault("flat", "strings whose bytes are called numbers", "L.page.leaf.kind",
         page({"full_zip_layout.value_compression.flat.bits_per_value": 8})),
     case("file/2.1/fullzip/int32", "numbers after a control byte each",
-        "L.page.fullzip.control-word",
-        column(pa.array([1, None, 3], pa.int32()), structural_encoding="fullzip")),
+        "L.page.fullzip.control-word", _zip_column(pa.array([1, None, 3], pa.int32()))),
     fault("control-word", "a bit above both levels", "L.page.fullzip.control-word",
         byte("control word", at=0, new=2), flags="LevelsDisagree"),
     fault("variable-rows", "packed rows of 2.2 in a 2.1 file", "L.codec.encoding.version",
@@ -133,7 +135,7 @@ CASES: tuple[Recipe, ...] = (
                 f"{_FIRST_PACKED}.value.flat.bits_per_value": 32}),
         flags="GrammarOfAnotherVersion"),
     case("file/2.1/fullzip/bool", "booleans take a byte each", "L.page.leaf.width",
-        column(pa.array([True, None, False]), structural_encoding="fullzip")),
+        _zip_column(pa.array([True, None, False]))),
     fault("def-range", "a level of 2 over one layer of nulls", "L.page.fullzip.control-word",
         byte("control word", at=0, new=2)),
     case("file/2.1/fullzip/null-items", "vectors of 100 items, some null: bitmap, then items",
@@ -168,7 +170,7 @@ CASES: tuple[Recipe, ...] = (
         _NUMBERS.cast(pa.decimal256(40, 0))),
     *_zipped("file/{2.2,2.3}/zipped/vectors", "pairs of bytes", columns.vectors(1)),
     case("file/2.2/zipped/strings", "short strings after their lengths", _PAGE,
-        column(pa.array(columns.PATHS), structural_encoding="fullzip", compression="none")),
+        _zip_column(pa.array(columns.PATHS), compression="none")),
     fault("length", "a value that ends after its row", "L.page.fullzip.length",
         more("field c", "length")),
     *_zipped("file/{2.1,2.2,2.3}/zipped/large-strings",
