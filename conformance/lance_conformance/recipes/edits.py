@@ -45,6 +45,9 @@ M, Z = "mini_block_layout", "full_zip_layout"
 V = f"{M}.value_compression"
 """Where the description of a page describes its values."""
 
+FIRST_PACKED = f"{Z}.value_compression.variable_packed_struct.fields.0"
+"""Where the first field of packed rows is described."""
+
 
 def put(message: Any, edit: Edit) -> None:
     """Edit a message by a function, or set what paths name in it."""

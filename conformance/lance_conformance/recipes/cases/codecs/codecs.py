@@ -80,10 +80,6 @@ _WIDE = pa.struct(
             ("v", pa.list_(pa.float32(), 2)), ("l", pa.large_binary()))])  # fmt: skip
 
 
-_FIRST_PACKED = f"{edits.Z}.value_compression.variable_packed_struct.fields.0"
-"""Where the first field of packed rows is described."""
-
-
 CASES: tuple[Recipe, ...] = (
     case("file/2.1/general/once", "values that are compressed once",
         ("L.codec.encoding.depth", "L.wire.message"),
@@ -268,12 +264,12 @@ CASES: tuple[Recipe, ...] = (
     fault("empty-row", "a row of no bytes", "L.page.fullzip.length",
         byte("field c", "length", at=0, new=0), flags="OffsetsNotMonotonic"),
     fault("short", "rows that end before their field", "L.codec.packed-struct.row",
-        page({f"{_FIRST_PACKED}.bits_per_value": 64,
-                f"{_FIRST_PACKED}.value.flat.bits_per_value": 64})),
+        page({f"{edits.FIRST_PACKED}.bits_per_value": 64,
+                f"{edits.FIRST_PACKED}.value.flat.bits_per_value": 64})),
     fault("cells", "a row too short for its string", "L.codec.packed-struct.row",
         byte("field c", "value", at=1, new=5), flags="IndexBeyondItems"),
     fault("width", "a byte told as twelve bits", "L.codec.packed-struct.field",
-        assign(f"{_FIRST_PACKED}.bits_per_value", 12)),
+        assign(f"{edits.FIRST_PACKED}.bits_per_value", 12)),
     fault("no-value", "a field of a row without a codec", "L.codec.encoding.context",
         clear(f"{edits.Z}.value_compression.variable_packed_struct.fields.1.value")),
     fault("field", "lengths of 24 bits", "L.codec.packed-struct.field",

@@ -50,10 +50,6 @@ def _zipped(ids: str, title: str, array: pa.Array, **knobs: str) -> list[Positiv
     return [replace(one, clauses=plane) if "/2.3/" in one.id else one for one in made]
 
 
-_FIRST_PACKED = f"{edits.Z}.value_compression.variable_packed_struct.fields.0"
-"""Where the first field of packed rows is described."""
-
-
 CASES: tuple[Recipe, ...] = (
     case("file/2.1/fullzip/vectors", "vectors without a null: nothing but values",
         ("L.page.fullzip.size", "L.page.fullzip.value-bits"), vectors_3(())),
@@ -131,8 +127,8 @@ CASES: tuple[Recipe, ...] = (
     fault("control-word", "a bit above both levels", "L.page.fullzip.control-word",
         byte("control word", at=0, new=2), flags="LevelsDisagree"),
     fault("variable-rows", "packed rows of 2.2 in a 2.1 file", "L.codec.encoding.version",
-        page({f"{_FIRST_PACKED}.bits_per_value": 32,
-                f"{_FIRST_PACKED}.value.flat.bits_per_value": 32}),
+        page({f"{edits.FIRST_PACKED}.bits_per_value": 32,
+                f"{edits.FIRST_PACKED}.value.flat.bits_per_value": 32}),
         flags="GrammarOfAnotherVersion"),
     case("file/2.1/fullzip/bool", "booleans take a byte each", "L.page.leaf.width",
         _zip_column(pa.array([True, None, False]))),

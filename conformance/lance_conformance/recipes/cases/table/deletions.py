@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from lance_conformance.recipes.edits import LAST, SECOND, fragment, manifest
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.model import (
     DATA,
+    Maker,
     Paths,
     Recipe,
     Remove,
@@ -155,47 +156,31 @@ def _with(rows: pa.Table, column: str, values: list[object]) -> pa.Table:
     return rows.set_column(number, rows.field(number), pa.array(values, rows.field(number).type))
 
 
-def _shared(uri: str) -> pa.Table:
-    """Two fields of rows 0 and 2."""
-    _write(uri)
-    overlay_file(uri, 0, [0, 2], pa.table({"a": [100, 102], "s": ["X", None]}), [0, 1])
-    rows = _with(_BASE, "a", [100, 1, 102, 3, 4, 5])
-    return _with(rows, "s", ["X", "b", None, "d", "e", "f"])
+_case = partial(dataset, by="reference")
+"""Returns a maker of what the reference writes by steps."""
 
 
-def _each(uri: str) -> pa.Table:
-    """Row 1 of one field, rows 0 and 2 of another."""
-    _write(uri)
-    rows = pa.table({"a": pa.array([101, None], pa.int64()), "s": ["X", "Z"]})
-    overlay_file(uri, 0, [[1], [0, 2]], rows, [0, 1])
-    rows = _with(_BASE, "a", [0, 101, 2, 3, 4, 5])
-    return _with(rows, "s", ["X", "b", "Z", "d", "e", "f"])
+def _overlaid(
+    *overlays: tuple[list[int] | list[list[int]], pa.Table, list[int]],
+    before: Callable[[Any], object] = lambda dataset: None,
+    after: Callable[[Any], object] = lambda dataset: None,
+    gone: int = 0,
+    **held: list[Any],
+) -> Maker:
+    """Return a maker of the base with overlays, without the rows that are gone at its start."""
 
+    def steps(uri: str) -> pa.Table:
+        _write(uri)
+        before(pylanceref.dataset(uri))
+        for number, (offsets, rows, fields) in enumerate(overlays):
+            overlay_file(uri, number, offsets, rows, fields)
+        after(pylanceref.dataset(uri))
+        table = _BASE
+        for name, values in held.items():
+            table = _with(table, name, values)
+        return table.slice(gone)
 
-def _newest(uri: str) -> pa.Table:
-    """Row 2 is covered twice, and row 0 is deleted afterwards."""
-    _write(uri)
-    overlay_file(uri, 0, [0, 2], pa.table({"a": [100, 102]}), [0])
-    overlay_file(uri, 1, [2], pa.table({"a": [202]}), [0])
-    pylanceref.dataset(uri).delete("a = 100")
-    return _with(_BASE, "a", [100, 1, 202, 3, 4, 5]).slice(1)
-
-
-def _nested(uri: str) -> pa.Table:
-    """A field of a struct, in a file that has it inside of the struct, and then the other one."""
-    _write(uri)
-    overlay_file(uri, 0, [1], pa.table({"n": pa.array([{"x": 101}])}), [3])
-    overlay_file(uri, 1, [1], pa.table({"n": pa.array([{"y": "X"}])}), [4])
-    held = [{"x": 101, "y": "X"} if n == 1 else {"x": n, "y": f"{n}"} for n in range(6)]
-    return _with(_BASE, "n", [*held])
-
-
-def _indexed(uri: str) -> pa.Table:
-    """A field with an index that is older."""
-    _write(uri)
-    pylanceref.dataset(uri).create_scalar_index("a", "BTREE")
-    overlay_file(uri, 0, [0, 2], pa.table({"a": [100, 4]}), [0])
-    return _with(_BASE, "a", [100, 1, 4, 3, 4, 5])
+    return _case(steps)
 
 
 def _two_pages(uri: str) -> pa.Table:
@@ -216,10 +201,6 @@ def _new_lists(uri: str) -> pa.Table:
     new = pa.table({"a": pa.array([[9, 9, 9], None], pa.list_(pa.int16()))})
     overlay_file(uri, 0, [1, 3], new, [1])
     return pa.table({"a": pa.array([[1], [9, 9, 9], None, None], pa.list_(pa.int16()))})
-
-
-_case = partial(dataset, by="reference")
-"""Returns a maker of what the reference writes by steps."""
 
 
 def _first(edit: Paths) -> Paths:
@@ -356,7 +337,8 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/overlays/shared", "new values of two fields, for two rows of a fragment",
         ("L.table.overlay.value", "L.table.overlay.bitmap", "L.table.overlay.values",
             "L.table.overlay.version", "L.table.overlay.range", "L.txn.op.data-overlay"),
-        _case(_shared)),
+        _overlaid(([0, 2], pa.table({"a": [100, 102], "s": ["X", None]}), [0, 1]),
+            a=[100, 1, 102, 3, 4, 5], s=["X", "b", None, "d", "e", "f"])),
     fault("bitmap", "offsets that are no bitmap", "L.table.overlay.bitmap",
         fragment(_first({"shared_offset_bitmap": lambda old: b"\x00" + old[1:]}), SECOND)),
     fault("version", "an overlay that says it is a file of 0.1", "L.table.overlay.version",
@@ -365,14 +347,18 @@ CASES: tuple[Recipe, ...] = (
     lint("stamp", "an overlay of another version than that of its commit", "L.txn.op.data-overlay",
         fragment(_first({"committed_version": 1}), SECOND)),
     case("table/any/overlays/each", "new values of two fields, for other rows of each",
-        "L.table.overlay.coverage", _case(_each)),
+        "L.table.overlay.coverage", _overlaid(([[1], [0, 2]],
+                pa.table({"a": pa.array([101, None], pa.int64()), "s": ["X", "Z"]}), [0, 1]),
+            a=[0, 101, 2, 3, 4, 5], s=["X", "b", "Z", "d", "e", "f"])),
     fault("coverage", "two fields and one set of offsets", "L.table.overlay.coverage",
         fragment(_first({"field_coverage.offset_bitmaps": lambda old: old[:-1]}), SECOND)),
     lint("each-range", "an offset of one field beyond the rows of the fragment",
         "L.table.overlay.range",
         fragment(_first({"field_coverage.offset_bitmaps.0": BitMap([1, 9]).serialize()}), SECOND)),
     case("table/any/overlays/newest", "a row that two overlays cover, beside a deleted one",
-        ("L.table.overlay.newest", "L.table.overlay.order"), _case(_newest)),
+        ("L.table.overlay.newest", "L.table.overlay.order"),
+        _overlaid(([0, 2], pa.table({"a": [100, 102]}), [0]), ([2], pa.table({"a": [202]}), [0]),
+            after=lambda dataset: dataset.delete("a = 100"), gone=1, a=[100, 1, 202, 3, 4, 5])),
     fault("values", "two rows covered by a file of one", "L.table.overlay.values",
         fragment(lambda m: edits.put(m,
                 {"overlays.1.shared_offset_bitmap": m.overlays[0].shared_offset_bitmap}),
@@ -380,11 +366,15 @@ CASES: tuple[Recipe, ...] = (
     lint("range", "an offset beyond the rows of the fragment", "L.table.overlay.range",
         fragment(_first({"shared_offset_bitmap": lambda old: old[:-2] + b"\t\x00"}), edits.FOURTH)),
     case("table/any/overlays/nested", "new values below a struct, one field after the other",
-        "L.table.overlay.value", _case(_nested)),
+        "L.table.overlay.value", _overlaid(([1], pa.table({"n": pa.array([{"x": 101}])}), [3]),
+            ([1], pa.table({"n": pa.array([{"y": "X"}])}), [4]),
+            n=[{"x": 101, "y": "X"} if n == 1 else {"x": n, "y": f"{n}"} for n in range(6)])),
     lint("overlay-order", "a newer overlay before an older one", "L.table.overlay.order",
         fragment({"overlays.0.committed_version": 9}, edits.THIRD)),
     case("table/any/overlays/indexed", "new values of a field that an older index is over",
-        "L.table.overlay.index", _case(_indexed)),
+        "L.table.overlay.index", _overlaid(([0, 2], pa.table({"a": [100, 4]}), [0]),
+            before=lambda dataset: dataset.create_scalar_index("a", "BTREE"),
+            a=[100, 1, 4, 3, 4, 5])),
     lint("index-current", "an index with old values that is said to know the new ones",
         "L.index.segment.complete", edits.index({"dataset_version": 3}, edits.THIRD)),
     case("table/any/overlays/two-pages", "new values for a row of each of two pages",
