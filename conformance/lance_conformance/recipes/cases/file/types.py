@@ -15,27 +15,15 @@ from lance_conformance.checkout import testing_module
 from lance_conformance.recipes.columns import TEMPORAL
 from lance_conformance.recipes.constructors import case, cases
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe
-from lance_conformance.recipes.oracle_made import dataset, file, write
+from lance_conformance.recipes.oracle_made import file, stored
 
 _STRUCTS = [{"a": 1, "b": "x", "c": True}, None, {"a": 3, "b": None, "c": False}]
 _TABLE = pa.table({"s": pa.array(_STRUCTS), "t": pa.array([7, 8, 9], pa.int16())})
 
 
-def _below(version: str) -> Maker:
-
-    def make() -> Made:
-        expected = pa.table(
-            {
-                "s": pa.array(
-                    [None if one is None else {"a": one["a"], "c": one["c"]} for one in _STRUCTS],
-                    pa.struct([("a", pa.int64()), ("c", pa.bool_())]),
-                ),
-                "t": _TABLE["t"],
-            }
-        )
-        return Made(file(_TABLE, version)().files, expected)
-
-    return make
+_BELOW = pa.table({"s": pa.array([one and {"a": one["a"], "c": one["c"]} for one in _STRUCTS],
+            pa.struct([("a", pa.int64()), ("c", pa.bool_())])), "t": _TABLE["t"]})  # fmt: skip
+"""Two of the three fields of the structs."""
 
 
 _Items = Callable[[int], pa.Array]
@@ -131,16 +119,10 @@ _COMMON = {**_NUMBERS, **{name: array.slice(0, 3) for name, array in TEMPORAL.it
 _SINCE_2_2 = {"map": pa.array([[("a", 1)], [], [("b", 2)]], pa.map_(pa.string(), pa.int32()))}
 
 
-def _json_columns(version: str) -> Callable[[], Made]:
-    """Return a maker of a table whose text is stored as documents."""
-
-    def steps(uri: str) -> pa.Table:
-        named = pa.field("j", pa.utf8(), metadata={"ARROW:extension:name": "arrow.json"})
-        texts = pa.array(['{"a":1}', "[]", None])
-        write(pa.table([texts], pa.schema([named])), uri, data_storage_version=version)
-        return pa.table({"j": pa.ExtensionArray.from_storage(pa.json_(), texts)})
-
-    return dataset(steps)
+_DOCUMENTS = pa.array(['{"a":1}', "[]", None])
+_JSON = pa.schema([pa.field("j", pa.utf8(), metadata={"ARROW:extension:name": "arrow.json"})])
+_HELD = pa.table({"j": pa.ExtensionArray.from_storage(pa.json_(), _DOCUMENTS)})
+"""A column of text that a table stores as documents, and how it is read."""
 
 
 _UNITS = ("s", "ms", "us", "ns")
@@ -180,19 +162,13 @@ _RARE = {**{f"timestamp {u}": pa.array([1, 0, -7], pa.timestamp(u)) for u in _UN
 
 def _rare(version: str) -> Maker:
     """Describe a table of rare types, which a table takes and a file alone does not (bfloat16)."""
-
-    def steps(uri: str) -> pa.Table:
-        table = pa.table(_RARE)
-        storage = "legacy" if version == "0.1" else version
-        write(table, uri, data_storage_version=storage)
-        return table
-
-    return dataset(steps)
+    return stored(pa.table(_RARE), version="legacy" if version == "0.1" else version)
 
 
 CASES: tuple[Recipe, ...] = (
     case("file/2.1/asked/below", "two fields of a struct and a number are asked for by their names",
-        "L.file.schema.children", _below("2.1"), args={"columns": ["s.a", "s.c", "t"]}),
+        "L.file.schema.children", lambda: Made(file(_TABLE, "2.1")().files, _BELOW),
+        args={"columns": ["s.a", "s.c", "t"]}),
     case("file/2.1/odd/flat-84", "four columns, encoded by chance",
         ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 84, False)),
     case("file/2.1/odd/nested-53", "lists of lists of lists, encoded by chance",
@@ -216,8 +192,8 @@ CASES: tuple[Recipe, ...] = (
         pa.table({"c": pa.FixedSizeListArray.from_arrays(
                     pa.FixedSizeListArray.from_arrays(pa.array(range(12), pa.int8()), 2), 2)})),
     *(case(f"file/{version}/types/json", "documents of a column of text, and a null",
-            "L.json.column", _json_columns(version), kind="read-dataset")
-        for version in ("2.1", "2.3")),
+            "L.json.column", stored(pa.table([_DOCUMENTS], _JSON), holds=_HELD, version=version),
+            kind="read-dataset") for version in ("2.1", "2.3")),
     *(case(f"file/{version}/types/rare", "23 columns of three rows, each of another type",
             "L.page.leaf.kind", _rare(version), kind="read-dataset")
         for version in ("2.1", "2.2", "2.3")),

@@ -48,15 +48,11 @@ def early_table(
 ) -> Callable[[], Made]:
     """Return a maker of a table; `reads` says what columns read as that come back otherwise."""
 
-    def steps(uri: str) -> pa.Table:
-        table = pa.table(dict(arrays))
-        write(table, uri, **LEGACY, **options)
-        for name, values in (reads or {}).items():
-            at = table.schema.get_field_index(name)
-            table = table.set_column(at, table.field(at), pa.array(values, table.field(at).type))
-        return table
-
-    return dataset(steps)
+    table = held = pa.table(dict(arrays))
+    for name, values in (reads or {}).items():
+        at = held.schema.get_field_index(name)
+        held = held.set_column(at, held.field(at), pa.array(values, held.field(at).type))
+    return stored(table, holds=held, version="legacy", **options)
 
 
 POINT = pa.struct([("x", pa.int32()), ("name", pa.string())])

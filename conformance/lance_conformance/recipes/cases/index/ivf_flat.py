@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -157,24 +158,19 @@ def _parts(dataset: Any, vectors: Vectors) -> Sequence[Any]:
     return [make(COLUMN, kind, metric=metric, fragment_ids=[n], **given) for n in range(2)]
 
 
-def _side_by_side(vectors: Vectors) -> Callable[[Any, Any], object]:
-    """Return what makes an index of two segments."""
+def _side_by_side(vectors: Vectors, *, is_merged: bool = False) -> Callable[[Any, Any], object]:
+    """Return what makes an index of two segments, or of one that was merged of two."""
 
     def build(module: Any, dataset: Any) -> None:
         parts = _parts(dataset, vectors)
+        if is_merged:
+            parts = [dataset.merge_existing_index_segments(parts)]
         dataset.commit_existing_index_segments(f"{COLUMN}_idx", COLUMN, parts)
 
     return build
 
 
-def _merged(vectors: Vectors) -> Callable[[Any, Any], object]:
-    """Return what makes an index of one segment that was merged of two."""
-
-    def build(module: Any, dataset: Any) -> None:
-        whole = dataset.merge_existing_index_segments(_parts(dataset, vectors))
-        dataset.commit_existing_index_segments(f"{COLUMN}_idx", COLUMN, [whole])
-
-    return build
+_merged = partial(_side_by_side, is_merged=True)
 
 
 def _optimized(dataset: Any) -> None:

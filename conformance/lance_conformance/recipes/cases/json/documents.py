@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from lance_conformance.recipes.constructors import case, fault
-from lance_conformance.recipes.model import Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import dataset, stored, write
+from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
+from lance_conformance.recipes.oracle_made import stored
 
 _NAMED = {"ARROW:extension:name": "arrow.json"}
 _TEXTS = ['{"a":"x","b":[null,true,7]}', "300", '"xy"', None, ""]
@@ -19,10 +19,9 @@ def _json(values: list[str | None]) -> pa.Array:
     return pa.ExtensionArray.from_storage(pa.json_(), pa.array(values, pa.utf8()))
 
 
-def _nested(uri: str) -> pa.Table:
+def _nested() -> Maker:
     item = pa.field("j", pa.utf8(), metadata=_NAMED)
     lists = pa.array([['{"b":1,"a":1.5}'], None, [], ["[]", None]], pa.list_(item))
-    write(pa.table({"l": lists}), uri, data_storage_version="2.2")
     items = _json(['{"a":1.5,"b":1}', "[]", None])
     shown = pa.ListArray.from_arrays(
         pa.array([0, 1, 1, 1, 3], pa.int32()),
@@ -30,7 +29,7 @@ def _nested(uri: str) -> pa.Table:
         type=pa.list_(pa.field("j", pa.json_())),
         mask=pa.array([False, True, False, False]),
     )
-    return pa.table({"l": shown})
+    return stored(pa.table({"l": lists}), holds=pa.table({"l": shown}), version="2.2")
 
 
 def _raw() -> pa.Table:
@@ -90,7 +89,7 @@ CASES: tuple[Recipe, ...] = (
         "L.json.number", stored(pa.table([pa.array([_DOUBLES])],
                 schema=pa.schema([pa.field("j", pa.utf8(), metadata=_NAMED)])),
             holds=pa.table({"j": _json([_DOUBLES])}), version="2.0")),
-    case("table/any/json/nested", "documents inside lists", "L.json.column", dataset(_nested)),
+    case("table/any/json/nested", "documents inside lists", "L.json.column", _nested()),
     case("file/2.0/json/raw", "a file gives documents as they are stored",
         ("L.json.key-order", "L.json.number-width"), _raw()),
 )  # fmt: skip
