@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from lanceref.proto.table_pb2 import Manifest
@@ -44,10 +45,9 @@ INT32 = pa.int32()
 def early_table(
     arrays: Mapping[str, pa.Array],
     reads: Mapping[str, list[object]] | None = None,
-    **options: object,
+    **options: Any,
 ) -> Callable[[], Made]:
     """Return a maker of a table; `reads` says what columns read as that come back otherwise."""
-
     table = held = pa.table(dict(arrays))
     for name, values in (reads or {}).items():
         at = held.schema.get_field_index(name)
