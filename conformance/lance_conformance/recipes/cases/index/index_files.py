@@ -193,7 +193,7 @@ _FILES: tuple[tuple[str, str, bool, Mapping[str, str]], ...] = (
 )  # fmt: skip
 """A parent, a file, whether its search fails without it, and columns that the search needs.
 
-Of a column the type is told where another one is tried.
+A column has a type where it is tried with another one.
 """
 
 _SIZED = (
