@@ -300,9 +300,8 @@ def _may_repeat(values: Values, version: FileVersion) -> bool:
     if isinstance(values, Fixed):
         return values.bits == 128 or (values.bits == 64 and version > V2_1)
     if isinstance(values, FixedSizeList):
-        items = values.items
-        plain = values.validity is None and isinstance(items, Fixed) and items.bits % 8 == 0
-        return version == V2_3 and plain
+        ((_, validity), *inner), items = values.levels, values.items
+        return version == V2_3 and validity is None and not inner and items.bits % 8 == 0
     return isinstance(values, Variable)
 
 
@@ -318,8 +317,7 @@ def byte_strings(values: Values) -> pa.Array:
 def _plain(values: Values) -> tuple[Bytes, int]:
     """Return the bytes of values of fixed width, and the bytes of one."""
     if isinstance(values, FixedSizeList):
-        assert isinstance(values.items, Fixed)
-        return values.items.data, values.items.bits * values.dimension // 8
+        return values.items.data, values.items.bits * values.per_value[-1] // 8
     assert isinstance(values, Fixed)
     return values.data, values.bits // 8
 
@@ -334,7 +332,6 @@ def _items(values: Values, items: pa.Array) -> Values:
     data, width = _plain(values)
     stored = np.frombuffer(items.buffers()[1], np.uint8)[: len(items) * width]
     if isinstance(values, FixedSizeList):
-        assert isinstance(values.items, Fixed)
-        inner = Fixed(values.items.bits, len(items) * values.dimension, stored)
-        return FixedSizeList(values.dimension, len(items), None, inner)
+        inner = Fixed(values.items.bits, len(items) * values.per_value[-1], stored)
+        return FixedSizeList(len(items), values.levels, inner)
     return Fixed(8 * width, len(items), stored)

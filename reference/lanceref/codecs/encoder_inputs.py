@@ -19,7 +19,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import BLOCK, Unsigned
-from lanceref.codecs.nested import layers
 from lanceref.codecs.sequence import MAX_RUN, starts_of
 from lanceref.codecs.values import Fixed, FixedSizeList, Ints, Rows, Validity, Values, Variable
 from lanceref.core.arrow_buffers import STRINGS, bytes_of, offsets_of, slice_bits, value_bytes
@@ -103,8 +102,7 @@ def max_value_bytes(values: Values) -> int:
         case Variable():
             return int(np.diff(values.offsets).max(initial=0))
         case FixedSizeList():
-            lists, items = layers(values)
-            return lists[-1][1] * items.bits // 8
+            return values.per_value[-1] * values.items.bits // 8
         case Rows():
             return sum(map(max_value_bytes, values.fields))
     return 0
@@ -155,9 +153,9 @@ def flat_chunk(word_bytes: int, values_per_word: int) -> int:
 
 def bytes_per_word(values: FixedSizeList) -> tuple[int, int]:
     """Return the bytes that a word of values takes, and the values of a word (1, or 8 of bits)."""
-    lists, inner = layers(values)
-    bitmap_bytes = sum(-(-n // 8) for layer, n in lists if layer.validity is not None)
-    bits = inner.bits * lists[-1][1]
+    sizes = zip(values.per_value, values.levels, strict=True)
+    bitmap_bytes = sum(-(-n // 8) for n, (_, validity) in sizes if validity is not None)
+    bits = values.items.bits * values.per_value[-1]
     return (bitmap_bytes * 8 + bits, 8) if bits % 8 else (bitmap_bytes + bits // 8, 1)
 
 
@@ -257,9 +255,11 @@ def stored_values(array: pa.Array) -> Values:
     if pa.types.is_fixed_size_list(type_):
         size = type_.list_size
         items = array.values.slice(array.offset * size, count * size)
-        inner = stored_values(items)
-        assert isinstance(inner, Fixed | FixedSizeList)
-        return FixedSizeList(size, count, validity_of(items), inner)
+        inner, level = stored_values(items), (size, validity_of(items))
+        if isinstance(inner, FixedSizeList):
+            return FixedSizeList(count, (level, *inner.levels), inner.items)
+        assert isinstance(inner, Fixed)
+        return FixedSizeList(count, (level,), inner)
     if pa.types.is_struct(type_):
         children = [array.field(i) for i in range(type_.num_fields)]
         for child, field in zip(children, type_, strict=True):

@@ -34,6 +34,7 @@ from lanceref.codecs.values import (
     FixedSizeList,
     Ints,
     Rows,
+    Validity,
     Values,
     Variable,
     decode_flat,
@@ -54,7 +55,8 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 _ALL_NULL = "L.codec.fixed-size-list.all-null"
 
-Validities = list[Bools | None]
+Levels = tuple[tuple[int, Validity], ...]
+"""What `FixedSizeList` holds of each level."""
 
 
 def check_lists(lists: pb.FixedSizeList, place: Place) -> None:
@@ -69,16 +71,16 @@ def check_lists(lists: pb.FixedSizeList, place: Place) -> None:
         raise CorruptPage("L.codec.fixed-size-list.items", place, found, wanted)
 
 
-def _validities(encoding: pb.FixedSizeList, cut: Callable[[int], Bools]) -> tuple[Validities, int]:
-    """Return the validity of each level, and the items of a value below all of them.
+def _levels(encoding: pb.FixedSizeList, cut: Callable[[int], Bools]) -> tuple[Levels, int]:
+    """Return the levels, and the items of a value below all of them.
 
     `cut` gives the next bitmap, by the items that one value has in it.
     """
-    validities, per_value = Validities(), 1
+    levels, per_value = list[tuple[int, Validity]](), 1
     for level in list_levels(encoding):
         per_value *= level.items_per_value
-        validities.append(cut(per_value) if level.has_validity else None)
-    return validities, per_value
+        levels.append((level.items_per_value, cut(per_value) if level.has_validity else None))
+    return tuple(levels), per_value
 
 
 def decode_lists(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
@@ -92,12 +94,12 @@ def decode_lists(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
         bits = join_bits(run, buffer, counts)
         return np.unpackbits(bits, count=int(counts.sum()), bitorder="little").view(np.bool_)
 
-    validities, per_value = _validities(encoding, cut)
+    levels, per_value = _levels(encoding, cut)
     if innermost(encoding).WhichOneof("compression") == "constant":
         raise CorruptPage(_ALL_NULL, run.place(), "all items null in a chunk", "a full-zip page")
     items = run.only(next(buffers)).counting(run.counts * per_value)
     values = decode_flat(items, innermost(encoding).flat.bits_per_value, "items")
-    return _nest(encoding, run.num_values, values, validities)
+    return FixedSizeList(run.num_values, levels, values)
 
 
 def decode_zipped_lists(encoding: pb.FixedSizeList, rows: Bytes, place: Place) -> FixedSizeList:
@@ -110,9 +112,9 @@ def decode_zipped_lists(encoding: pb.FixedSizeList, rows: Bytes, place: Place) -
         bits = np.unpackbits(cells, axis=1, count=per_value, bitorder="little")
         return bits.reshape(-1).view(np.bool_)
 
-    validities, per_value = _validities(encoding, cut)
-    values = _zip_items(encoding, rows[:, at:], per_value, validities, place)
-    return _nest(encoding, len(rows), values, validities)
+    levels, per_value = _levels(encoding, cut)
+    values = _zip_items(encoding, rows[:, at:], per_value, levels, place)
+    return FixedSizeList(len(rows), levels, values)
 
 
 def decode_list_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
@@ -128,11 +130,11 @@ def decode_list_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeLis
 
 
 def _zip_items(
-    encoding: pb.FixedSizeList, rows: Bytes, per_value: int, validities: Validities, place: Place
+    encoding: pb.FixedSizeList, rows: Bytes, per_value: int, levels: Levels, place: Place
 ) -> Fixed:
     items = innermost(encoding)
     if items.WhichOneof("compression") == "constant":
-        last = validities[-1]
+        _, last = levels[-1]
         if last is None or last.any() or rows.shape[1]:
             raise CorruptPage(_ALL_NULL, place, "valid items", "a bitmap of zeros")
         return Fixed(0, len(rows) * per_value, np.empty(0, np.uint8))
@@ -145,48 +147,23 @@ def _zip_items(
     return Fixed(bits, len(rows) * per_value, np.ascontiguousarray(rows).reshape(-1))
 
 
-def _nest(
-    encoding: pb.FixedSizeList, count: int, values: Fixed, validities: Validities
-) -> FixedSizeList:
-    """Wrap the items level by level, from the innermost outward."""
-    shapes = []
-    for level, validity in zip(list_levels(encoding), validities, strict=True):
-        shapes.append((level.items_per_value, count, validity))
-        count *= level.items_per_value
-    nested: Fixed | FixedSizeList = values
-    for shape in reversed(shapes):
-        nested = FixedSizeList(*shape, nested)
-    assert isinstance(nested, FixedSizeList)
-    return nested
-
-
-def layers(values: FixedSizeList) -> tuple[list[tuple[FixedSizeList, int]], Fixed]:
-    """Return the list layers, outermost first, each with the items of one value; and the items."""
-    found, items, inner = list[tuple[FixedSizeList, int]](), 1, values
-    while True:
-        items *= inner.dimension
-        found.append((inner, items))
-        if isinstance(inner.items, Fixed):
-            return found, inner.items
-        inner = inner.items
-
-
 def list_encoding(values: FixedSizeList, *, keeps_null_items: bool) -> CompressiveEncoding:
     """Return the description; lists of nothing but nulls have no items unless these are kept."""
-    if is_empty(values) and not keeps_null_items:
-        items = CompressiveEncoding(constant=pb.Constant())
-    elif isinstance(values.items, FixedSizeList):
-        items = list_encoding(values.items, keeps_null_items=keeps_null_items)
-    else:
-        items = flat_encoding(values.items.bits)
-    lists = pb.FixedSizeList(items_per_value=values.dimension, values=items)
-    lists.has_validity = values.validity is not None
-    return CompressiveEncoding(fixed_size_list=lists)
+    items, levels = flat_encoding(values.items.bits), values.levels
+    for at, (_, validity) in enumerate(levels):
+        if _has_nothing(validity) and not keeps_null_items:
+            items, levels = CompressiveEncoding(constant=pb.Constant()), levels[: at + 1]
+            break
+    for dimension, validity in reversed(levels):
+        lists = pb.FixedSizeList(items_per_value=dimension, values=items)
+        lists.has_validity = validity is not None
+        items = CompressiveEncoding(fixed_size_list=lists)
+    return items
 
 
-def is_empty(values: FixedSizeList) -> bool:
-    """Whether every item of the lists is null."""
-    return values.validity is not None and not values.validity.any()
+def _has_nothing(validity: Validity) -> bool:
+    """Whether every item of a level is null."""
+    return validity is not None and not validity.any()
 
 
 def encode_lists(values: FixedSizeList, counts: Ints) -> MiniBlocks:
@@ -194,15 +171,15 @@ def encode_lists(values: FixedSizeList, counts: Ints) -> MiniBlocks:
 
     `counts` (chunks,).
     """
-    buffers, (lists, inner) = list[Part](), layers(values)
-    for layer, items in lists:
-        if layer.validity is not None:
-            buffers.append(_bits_of_chunks(layer.validity.view(np.uint8), counts * items))
+    buffers, inner, per_value = list[Part](), values.items, values.per_value
+    for items, (_, validity) in zip(per_value, values.levels, strict=True):
+        if validity is not None:
+            buffers.append(_bits_of_chunks(validity.view(np.uint8), counts * items))
     if inner.bits % 8:
         flags = np.unpackbits(inner.data, count=inner.count, bitorder="little")
-        buffers.append(_bits_of_chunks(flags, counts * lists[-1][1]))
+        buffers.append(_bits_of_chunks(flags, counts * per_value[-1]))
     else:
-        buffers.append((inner.data, counts * lists[-1][1] * inner.bits // 8))
+        buffers.append((inner.data, counts * per_value[-1] * inner.bits // 8))
     return MiniBlocks(list_encoding(values, keeps_null_items=True), counts, tuple(buffers))
 
 
@@ -221,14 +198,14 @@ def encode_zipped_lists(values: FixedSizeList) -> tuple[CompressiveEncoding, Fix
 
     Raises ValueError when a value does not take whole bytes.
     """
-    cells, (lists, inner) = list[Bytes](), layers(values)
-    for layer, items in lists:
-        if layer.validity is not None:
-            cells.append(_bits_of_values(layer.validity.view(np.uint8), values.count, items))
-        if is_empty(layer):
+    cells, inner, per_value = list[Bytes](), values.items, values.per_value
+    for items, (_, validity) in zip(per_value, values.levels, strict=True):
+        if validity is not None:
+            cells.append(_bits_of_values(validity.view(np.uint8), values.count, items))
+        if _has_nothing(validity):
             break
     else:
-        bits = inner.bits * lists[-1][1]
+        bits = inner.bits * per_value[-1]
         if bits % 8:
             raise ValueError("fixed-size lists of bits that do not fill whole bytes")
         cells.append(inner.data[: values.count * bits // 8].reshape(values.count, bits // 8))

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,12 +86,20 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class FixedSizeList:
-    """`count` lists of `dimension` items; `validity` bool (count * dimension,), None: all valid."""
+    """`count` lists of a fixed size, which may hold such lists: `levels` from the outside in.
 
-    dimension: int
+    A level is how many items its lists have, and which of them are valid: bool (items,), None: all.
+    `items` are those of the innermost level.
+    """
+
     count: int
-    validity: Bools | None
-    items: Fixed | FixedSizeList
+    levels: tuple[tuple[int, Validity], ...]
+    items: Fixed
+
+    @property
+    def per_value(self) -> list[int]:
+        """Items of one value at each level."""
+        return list(accumulate((dimension for dimension, _ in self.levels), mul))
 
 
 @dataclass(frozen=True, slots=True)

@@ -268,11 +268,8 @@ def _values(
 
 def without_items(values: Values) -> bool:
     """Whether fixed-size lists hold nothing but null items."""
-    while isinstance(values, FixedSizeList):
-        if values.validity is not None and not values.validity.any():
-            return True
-        values = values.items
-    return False
+    levels = values.levels if isinstance(values, FixedSizeList) else ()
+    return any(validity is not None and not validity.any() for _, validity in levels)
 
 
 def _mini(

@@ -131,7 +131,18 @@ def leaf_array(type_: pa.DataType, values: Values, validity: Validity, place: Pl
     if isinstance(values, Variable):
         return _variable(type_, values, validity, place)
     if isinstance(values, FixedSizeList):
-        children = [_list_items(type_, values, place)]
+        (dimension, own), *inner = values.levels
+        if not pa.types.is_fixed_size_list(type_):
+            raise _wrong_kind(type_, "fixed-size lists", place)
+        if type_.list_size != dimension:
+            raise CorruptPage("L.page.leaf.dimension", place, dimension, type_.list_size)
+        items: Fixed | FixedSizeList = values.items
+        if inner:
+            items = FixedSizeList(values.count * dimension, tuple(inner), values.items)
+        if not inner and values.items.bits == 0:
+            children = [pa.nulls(values.items.count, type_.value_type)]
+        else:
+            children = [leaf_array(type_.value_type, items, own, place)]
     else:
         if not pa.types.is_struct(type_) or type_.num_fields != len(values.fields):
             raise _wrong_kind(type_, f"packed rows of {len(values.fields)} fields", place)
@@ -186,16 +197,6 @@ def _variable(type_: pa.DataType, values: Variable, validity: Validity, place: P
     if not values.is_ascii:
         check_text(array, "L.page.leaf.utf8", place)
     return array
-
-
-def _list_items(type_: pa.DataType, values: FixedSizeList, place: Place) -> pa.Array:
-    if not pa.types.is_fixed_size_list(type_):
-        raise _wrong_kind(type_, "fixed-size lists", place)
-    if type_.list_size != values.dimension:
-        raise CorruptPage("L.page.leaf.dimension", place, values.dimension, type_.list_size)
-    if isinstance(values.items, Fixed) and values.items.bits == 0:
-        return pa.nulls(values.items.count, type_.value_type)
-    return leaf_array(type_.value_type, values.items, values.validity, place)
 
 
 def _wrong_kind(type_: pa.DataType, found: str, place: Place) -> CorruptPage:

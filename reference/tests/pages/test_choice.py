@@ -140,12 +140,12 @@ LEAVES = {
     "bits": (pa.bool_(), Fixed(1, 3, np.array([5], np.uint8)), [True, False, True]),
     "bits as bytes": (pa.bool_(), fixed([1, 0, 2], 8), [True, False, True]),
     "strings": (pa.string(), texts([b"a", b"", "é".encode()]), ["a", "", "é"]),
-    "vectors": (PAIRS, FixedSizeList(2, 2, None, fixed([1, 2, 3, 4], 8)), [[1, 2], [3, 4]]),
+    "vectors": (PAIRS, FixedSizeList(2, ((2, None),), fixed([1, 2, 3, 4], 8)), [[1, 2], [3, 4]]),
     "null items": (
-        PAIRS, FixedSizeList(2, 1, np.array([True, False]), fixed([1, 9], 8)), [[1, None]],
+        PAIRS, FixedSizeList(1, ((2, np.array([True, False])),), fixed([1, 9], 8)), [[1, None]],
     ),
     "nothing but nulls": (
-        PAIRS, FixedSizeList(2, 1, np.zeros(2, bool), Fixed(0, 2, np.empty(0, np.uint8))),
+        PAIRS, FixedSizeList(1, ((2, np.zeros(2, bool)),), Fixed(0, 2, np.empty(0, np.uint8))),
         [[None] * 2],
     ),
     "rows": (
@@ -178,8 +178,8 @@ UNFIT = [
     (pa.list_(pa.int8()), Rows(2, (fixed([1, 2], 8),)), "leaf.kind"),
     (pa.int8(), texts([b"a"]), "leaf.kind"),
     (pa.string(), texts([b"\x80"]), "leaf.utf8"),
-    (pa.string(), FixedSizeList(1, 2, None, fixed([1, 2], 8)), "leaf.kind"),
-    (PAIRS, FixedSizeList(1, 3, None, fixed([1, 2, 3], 8)), "leaf.dimension"),
+    (pa.string(), FixedSizeList(2, ((1, None),), fixed([1, 2], 8)), "leaf.kind"),
+    (PAIRS, FixedSizeList(3, ((1, None),), fixed([1, 2, 3], 8)), "leaf.dimension"),
 ]
 
 
