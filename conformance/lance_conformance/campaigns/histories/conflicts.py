@@ -60,7 +60,7 @@ class Matrix:
     def __init__(self, folder: Path, *, stable: bool) -> None:
         os.environ.setdefault(OVERLAYS, "1")  # before the oracle is imported
         self._folder, base = folder, folder / "base"
-        commits.base(str(base), stable=stable)
+        (commits.stable_base if stable else commits.base)(str(base))
         self.operations = {name: stage(str(base)) for name, stage in {**STAGES, **MORE}.items()}
         for name, operation in self.operations.items():
             LanceDataset.commit(self._copy("base", _after(name)), operation, read_version=BASE)
