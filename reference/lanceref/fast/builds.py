@@ -26,6 +26,9 @@ Bytes = NDArray[np.uint8]
 _IN_WORDS = np.array([chr(byte).isalnum() for byte in range(128)])
 """Whether an ASCII character is one of a word."""
 
+_WORDS_ALONE = bytes(byte if byte < 128 and _IN_WORDS[byte] else ord(" ") for byte in range(256))
+"""Each character of a word, a blank for any other."""
+
 
 @tokenizers.cut_all.replaced_by
 def cut_all(cut: Cut, texts: Sequence[str]) -> tuple[list[str], Counts, Numbers]:
@@ -33,13 +36,14 @@ def cut_all(cut: Cut, texts: Sequence[str]) -> tuple[list[str], Counts, Numbers]
     joined = "\n".join(["", *texts, ""])
     if cut is not tokenizers.simple or not joined.isascii():
         return tokenizers.cut_all.plain(cut, texts)
-    words, _ = cut(joined)
-    inside = _IN_WORDS[np.frombuffer(joined.encode("ascii"), np.uint8)]
+    data = joined.encode("ascii")
+    words = data.translate(_WORDS_ALONE).decode("ascii").split()
+    inside = _IN_WORDS[np.frombuffer(data, np.uint8)]
     begins = np.flatnonzero(inside[1:] & ~inside[:-1])
     ends = sums(np.array([len(text) + 1 for text in texts], np.int64))
     firsts = np.searchsorted(begins, ends)
     counts = np.diff(firsts)
-    return list(words), counts, ranges(np.zeros_like(counts), counts).astype(np.uint32)
+    return words, counts, ranges(np.zeros_like(counts), counts).astype(np.uint32)
 
 
 HASHED = 1 << 15

@@ -48,7 +48,7 @@ def hash_slices(
 ) -> Hashes:
     """Return the hash of each piece of `data` (bytes,), by starts and sizes (n,): uint64 (n,)."""
     hashes = np.empty(len(starts), np.uint64)
-    for size in np.unique(sizes[sizes <= MOST_BYTES]).tolist():
+    for size in np.flatnonzero(np.bincount(sizes[sizes <= MOST_BYTES])).tolist():
         own = np.flatnonzero(sizes == size)
         pieces = np.empty((len(own), 0), np.uint8)
         if size:
@@ -133,8 +133,10 @@ def fill(hashes: Hashes, size_bytes: int) -> Blocks:
     """Return a filter of so many bytes that holds values. `hashes` (n,), the result (blocks, 8)."""
     blocks = size_bytes // BLOCK_BYTES
     numbers, places = places_of(hashes, blocks)
-    is_set = np.zeros((blocks, WORDS, WORD_BITS), np.bool_)
-    is_set[numbers[:, None], np.arange(WORDS), places] = True
+    is_set = np.zeros(blocks * WORDS * WORD_BITS, np.bool_)
+    bits = numbers[:, None] * (WORDS * WORD_BITS) + np.arange(WORDS) * WORD_BITS
+    bits += places
+    is_set[bits.reshape(-1)] = True
     return np.packbits(is_set, bitorder="little").view("<u4").reshape(blocks, WORDS)
 
 

@@ -134,7 +134,7 @@ def holds(predicate: OnValues, values: pa.Array) -> Mask:
             mask = pa.array(np.zeros(len(values), np.bool_))
             for value in wanted:
                 mask = pc.or_(mask, pc.fill_null(equal(values, value), False))
-        case Among((value,)):
+        case Among((value,)) if value.type == values.type and pa.types.is_primitive(value.type):
             mask = pc.equal(values, value)
         case Among(wanted):
             mask = pc.is_in(values, pa.array(list(wanted), values.type))

@@ -88,7 +88,7 @@ class MinHashSearch:
 
     def _asked(self, index: MinHashLsh) -> tuple[Signer, Signatures, Hashes]:
         """Return what signs rows by the parameters of a segment, and the signed query."""
-        signer = Signer(index.parameters)
+        signer = index.signer
         _, signature = signer.sign([self.query.text])
         return signer, signature, band_keys(signature, index.parameters.num_bands).reshape(-1)
 

@@ -48,6 +48,9 @@ MANY = 1024
 SPARE = 4
 """Of so many times as many documents as are wanted some may be deleted."""
 
+SAMPLED = 16
+"""One score of so many is ranked before all are."""
+
 Term = tuple[int, str]
 """A place in a query, and a token that may be there."""
 
@@ -115,7 +118,7 @@ class _PartScores:
         """Return chosen documents that are not deleted, at least the `best` so many of them."""
         count = len(chosen) if best is None else SPARE * (best + 1)
         while count < len(chosen):
-            enough = scores >= np.partition(scores, -count)[-count]
+            enough = scores >= _greatest(scores, count)
             live = self._live(chosen[enough], scores[enough] * boost)
             if len(live.places) >= (best or 0):
                 return live
@@ -126,6 +129,15 @@ class _PartScores:
         places = self._part.places(chosen)
         kept = places >= 0
         return Hits(places[kept], scores[kept])
+
+
+def _greatest(scores: Scores, count: int) -> np.float32:
+    """Return the score of that rank; it is at least that of the same rank among some of them."""
+    some = scores[::SAMPLED]
+    if count < len(some):
+        scores = scores[scores >= np.partition(some, -count)[-count]]
+    least: np.float32 = np.partition(scores, -count)[-count]
+    return least
 
 
 def join_hits(hits: Sequence[Hits]) -> Hits:

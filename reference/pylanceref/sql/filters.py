@@ -1,14 +1,14 @@
 """Filters: a condition in SQL, or an Arrow expression, as the condition that a search takes.
 
-A filter is bound to the columns of a table once. One that compares a column of integers with
-literals is evaluated as the question that an index is asked: DataFusion takes longer to begin than
+A filter is bound to the columns of a table once. One that compares columns of integers with
+literals is evaluated as the questions that indices are asked: DataFusion takes longer to begin than
 some thousand integers take.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache, reduce
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from lanceref.core.errors import QueryFailed, QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.index.predicate import Among, Within, holds
 from lanceref.search import rows
-from lanceref.search.index_plan import Mask, On, Predicate
+from lanceref.search.index_plan import And, Mask, On, Predicate
 from lanceref.search.rows import Condition, Filter
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.logical import BlobHandling
@@ -47,17 +47,27 @@ class SqlFilter:
         return predicate_of(self._bound.node, self._schema)
 
     @cached_property
-    def _question(self) -> Among | Within | None:
-        """The same as a question about the integers of one column, None for any other filter."""
-        match self.predicate, self.columns:
-            case On(path, (Among() | Within()) as question, True), (name,) if path == name:
-                return question if pa.types.is_integer(self._schema.field(name).type) else None
-        return None
+    def _questions(self) -> Sequence[tuple[str, Among | Within]]:
+        """The same as questions about columns of integers, joined by AND; empty for any other."""
+        predicate, questions = self.predicate, list[tuple[str, Among | Within]]()
+        for part in predicate.parts if isinstance(predicate, And) else (predicate,):
+            match part:
+                case On(path, (Among() | Within()) as question, True) if self._is_integer(path):
+                    questions.append((path, question))
+                case _:
+                    return ()
+        return questions
+
+    def _is_integer(self, path: str) -> bool:
+        """Whether a path is the name of a column of integers."""
+        is_column = path in self.columns and "." not in path
+        return is_column and pa.types.is_integer(self._schema.field(path).type)
 
     def mask(self, batch: pa.RecordBatch) -> Mask:
         """Return for each row of a batch whether it passes: bool (rows,). Raises QueryFailed."""
-        if self._question is not None:
-            return holds(self._question, batch.column(self.columns[0]))
+        if self._questions:
+            masks = [holds(question, batch.column(name)) for name, question in self._questions]
+            return reduce(np.logical_and, masks)
         found = self._bound.evaluate(batch)
         if self._is_match:
             found = pc.is_valid(found)

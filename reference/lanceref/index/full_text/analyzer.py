@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import chain
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -163,7 +164,8 @@ class Analyzer:
         """
         # L.index.fts.analyzer.position
         words, counts, positions = cut_all(self._cut, texts)
-        return list(map(self._forms.__getitem__, words)), counts, positions
+        known = self._forms
+        return [known[word] for word in words], counts, positions
 
     def _formed(self, token: str) -> str | None:
         """Return the form of a token, None when it is dropped."""
@@ -216,6 +218,7 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
         mask = np.array([token is not None for token in tokens], np.bool_)
         owners = np.repeat(np.arange(len(counts)), counts)[mask]
         counts, positions = np.bincount(owners, minlength=len(counts)), positions[mask]
+        tokens = [token for token in tokens if token is not None]
     if not (list_elements and of_lists):
         counts = np.bincount(rows, counts, len(values)).astype(np.int64)
         rows = np.flatnonzero(counts)  # L.index.fts.documents.empty
@@ -224,7 +227,7 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
         rows.astype(np.uint32),
         elements.astype(np.uint32),
         counts.astype(np.uint32),
-        [token for token in tokens if token is not None],
+        cast("list[str]", tokens),
         positions,
     )
 

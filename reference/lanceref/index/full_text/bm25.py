@@ -81,8 +81,12 @@ def weight(num_documents: int, num_with_token: int) -> np.float32:
 
 def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Scores:
     """Return for lengths [n] the term beside the frequency in the divisor."""
-    own = lengths.astype(np.float32)
-    return K1 * (ONE - B + B * own / mean_length)
+    own: Scores = lengths.astype(np.float32)
+    own *= B
+    own /= mean_length
+    own += ONE - B
+    own *= K1
+    return own
 
 
 def scores(

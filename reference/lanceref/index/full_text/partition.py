@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +43,9 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 
+KEPT_TOKENS = 1 << 12
+"""Tokens whose numbers are kept."""
+
 BLOCKS = pa.list_(pa.large_binary())
 OFFSETS = pa.list_(pa.uint32())
 TOKENS = "L.index.fts.tokens"
@@ -61,6 +64,7 @@ class Partition:
         self._prefix = f"{folder}part_{number}_"
         self._postings: dict[int, Postings] = {}
         self._positions: dict[int, list[Numbers] | None] = {}
+        self.number_of = lru_cache(KEPT_TOKENS)(self._number_of)
 
     def _file(self, part: str) -> IndexFile:
         return self._segment.file(f"{self._prefix}{part}.lance")
@@ -82,7 +86,7 @@ class Partition:
             raise CorruptPage(TOKENS, file.place, f"{fst.count} tokens", wanted)
         return fst
 
-    def number_of(self, token: str) -> int | None:
+    def _number_of(self, token: str) -> int | None:
         """Return the number of a token, None when no document holds it. Raises FormatError."""
         tokens = self.tokens
         number = tokens.get(token.encode()) if isinstance(tokens, Fst) else tokens.get(token)
@@ -148,7 +152,9 @@ class Partition:
         return column.to_numpy()  # type: ignore[no-any-return]
 
     def document_count(self, number: int) -> int:
-        """Return the documents that hold a token."""
+        """Return how many documents hold a token."""
+        if number in self._postings:
+            return len(self._postings[number].documents)
         return self._length(np.array([number]))[0]
 
     def _length(self, numbers: Counts) -> list[int]:

@@ -16,15 +16,18 @@ L.index.minhash.bands, L.index.minhash.pages
 
 from __future__ import annotations
 
+from functools import cached_property, lru_cache
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import OperationRefused, UnknownVersion
-from lanceref.core.integers import is_in, unique
+from lanceref.core.integers import unique
 from lanceref.index.bloom import Hashes
 from lanceref.index.entries import Entries, EntryType
+from lanceref.index.full_text.packed_integers import ranges
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Sources
 from lanceref.index.minhash.signature import (
@@ -46,6 +49,8 @@ PREFIX = "minhash_lsh_"
 VERSION = 0
 RISING = "L.index.minhash.bands"
 
+KEPT_PAGES = 256
+"""Pages of bands that a segment keeps for the next search."""
 
 PAGE_ROWS = 4096
 PAGE_BUFFER = 1
@@ -80,6 +85,12 @@ class MinHashLsh(EntryType[MinHashParameters]):
             found, right = f"{stated} documents, {num_bands} bands", f"{self.num_docs}, {wanted}"
             raise self._bands.corrupt("L.index.minhash.docs", found, right)
         self._last = self._page_table()
+        self._page = lru_cache(KEPT_PAGES)(self._read_page)
+
+    @cached_property
+    def signer(self) -> Signer:
+        """What signs texts as those of the segment were."""
+        return Signer(self.parameters)
 
     def _page_table(self) -> Hashes:
         """Return the last key of each page. Raises FormatError."""
@@ -106,20 +117,25 @@ class MinHashLsh(EntryType[MinHashParameters]):
         """
         first = np.searchsorted(self._last, keys)
         last = np.searchsorted(self._last, keys, side="right")
-        ranges = zip(first.tolist(), last.tolist(), strict=True)
-        pages = {page for start, end in ranges for page in range(start, end + 1)}
-        parts = [np.empty(0, np.int64)]
+        spans = zip(first.tolist(), last.tolist(), strict=True)
+        pages = {page for start, end in spans for page in range(start, end + 1)}
+        rows = [np.empty(0, np.int64)]
         for page in sorted({min(page, self.num_pages - 1) for page in pages if self.num_pages}):
-            start = page * self._page_rows
-            held = self._keys(start, min(start + self._page_rows, self._bands.num_rows))
-            self._check_last(page, int(held[-1]))
+            start, held = page * self._page_rows, self._page(page)
             if page and page - 1 not in pages and np.any(keys[first == page] < held[0]):
                 before = self._bands.read("band_key", pa.uint64(), start - 1, start)
                 self._check_last(page - 1, before[0].as_py())
-            rows = start + np.flatnonzero(is_in(held, keys))
-            if len(rows):
-                parts.append(self._documents(self._bands.take("doc_id", rows, pa.uint32(), RISING)))
-        return unique(np.concatenate(parts))
+            low = np.searchsorted(held, keys)
+            rows.append(start + ranges(low, np.searchsorted(held, keys, side="right") - low))
+        numbers = self._bands.take("doc_id", unique(np.concatenate(rows)), pa.uint32(), RISING)
+        return unique(self._documents(numbers))
+
+    def _read_page(self, page: int) -> Hashes:
+        """Return the keys (bands,) of a page. Raises CorruptPage."""
+        start = page * self._page_rows
+        keys = self._keys(start, min(start + self._page_rows, self._bands.num_rows))
+        self._check_last(page, int(keys[-1]))
+        return keys
 
     def check_pages(self, keys: Hashes) -> None:
         """Raise CorruptPage unless pages of all `keys` (bands,) end as the page table says."""

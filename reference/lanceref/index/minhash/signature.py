@@ -21,12 +21,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownVersion
-from lanceref.index.bloom import Hashes, hash_slices
+from lanceref.index.bloom import MOST_BYTES, Hashes, hash_rows, hash_slices
 from lanceref.index.full_text.analyzer import Analyzer
 from lanceref.index.full_text.packed_integers import Counts, offsets_of, ranges
 from lanceref.index.full_text.parameters import (
@@ -130,7 +131,7 @@ SEED = 42
 SEPARATOR = "\x1f"
 BAND_BITS = np.uint64(56)
 LOW = np.uint64(2**56 - 1)
-RUN_TEXTS, BLOCK_TEXTS = 1 << 12, 1 << 7
+RUN_TEXTS, BLOCK_TEXTS = 1 << 12, 1 << 8
 """Texts whose words are found together, and those that are signed together."""
 
 U64 = np.uint64(2**64 - 1)
@@ -186,11 +187,13 @@ class Signer:
 
     def _hashed(self, texts: Sequence[str]) -> tuple[Hashes, Counts]:
         """Return the hashes of the shingles of all texts, and how many each text has: (texts,)."""
-        forms, cut, _ = self._analyzer.forms(texts)
-        kept = np.array([form is not None for form in forms], np.bool_)
-        owners = np.repeat(np.arange(len(texts)), cut)[kept]
-        tokens = [form for form in forms if form is not None]
-        counts = np.bincount(owners, minlength=len(texts))
+        forms, counts, _ = self._analyzer.forms(texts)
+        if None in forms:
+            kept = np.array([form is not None for form in forms], np.bool_)
+            owners = np.repeat(np.arange(len(texts)), counts)[kept]
+            counts = np.bincount(owners, minlength=len(texts))
+            forms = [form for form in forms if form is not None]
+        tokens = cast("list[str]", forms)
         data, starts, sizes, numbers = shingles(tokens, counts, self._parameters.shingle_size)
         return hash_slices(data, starts, sizes, SEED), numbers
 
@@ -207,7 +210,8 @@ class Signer:
             least = np.full((len(own), len(first)), U64, np.uint64)
             for number in range(int(counts[own[0]])):
                 front = own[counts[own] > number]
-                products = hashes[starts[front] + number, np.newaxis] * first + second
+                products = hashes[starts[front] + number, np.newaxis] * first
+                products += second
                 np.minimum(least[: len(front)], products, out=least[: len(front)])
             signed[own] = (last * least) >> np.uint64(48)  # L.index.minhash.signature
         return signed
@@ -217,8 +221,11 @@ def band_keys(signatures: Signatures, num_bands: int) -> Hashes:
     """Return the key of every band of signatures: [signatures, bands]."""
     count, num_hashes = signatures.shape
     width = 2 * num_hashes // num_bands
-    data = np.ascontiguousarray(signatures, "<u2").view(np.uint8).reshape(-1)
-    starts = np.arange(0, len(data), width)
-    hashes = hash_slices(data, starts, np.full(len(starts), width), SEED)
+    data = np.ascontiguousarray(signatures, "<u2").view(np.uint8).reshape(-1, width)
+    if width <= MOST_BYTES:
+        hashes = hash_rows(data, SEED)
+    else:
+        starts = np.arange(0, data.size, width)
+        hashes = hash_slices(data.reshape(-1), starts, np.full(len(data), width), SEED)
     keys = hashes.reshape(count, num_bands) & LOW
     return keys | np.arange(num_bands, dtype=np.uint64) << BAND_BITS
