@@ -96,6 +96,21 @@ has decoded that much: short programs never wait for them, long ones take at mos
 """
 
 
+class AsciiStrings(Variable):
+    """Byte strings of symbols that have no byte above 127: none has to be looked at for that."""
+
+    __slots__ = ()
+
+    @property
+    def is_ascii(self) -> bool:
+        return True
+
+
+def _decoded(offsets: Ints, data: Bytes, bits: int) -> Variable:
+    """Return byte strings; `bits` has at least those that any of their bytes has."""
+    return Variable(offsets, data) if bits > 127 else AsciiStrings(offsets, data)
+
+
 @variable.decode_codes.replaced_by
 def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
     """Decode every value; `place` is where the codes lie. Raises CorruptPage."""
@@ -108,7 +123,7 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
 
         decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
         if decoded is not None:
-            return Variable(*decoded)
+            return _decoded(*decoded)
     literal = None
     if int(codes.max(initial=0)) >= table.num_symbols:
         literal = literals(codes)
@@ -131,7 +146,7 @@ def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
             symbols, data, starts = table.symbols, run.data, run.starts[0]
             decoded = kernel.decode_chunks(symbols, table.lengths, data, starts, sizes, counts)
             if decoded is not None:
-                return Variable(*decoded)
+                return _decoded(*decoded)
     return compressive.decode_fsst.plain(encoding, run)
 
 

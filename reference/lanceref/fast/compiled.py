@@ -31,8 +31,10 @@ FACTOR, SHIFT, SLOTS = np.uint64(2971215073), np.uint64(15), np.uint64(2**12 - 1
 ESCAPE, LITERAL = 255, 256
 """The code before a literal byte, and the number that stands for byte 0 escaped."""
 
-LONGEST, GUESS = 8, 5
-"""Bytes of the longest symbol, and codes that are looked at together; bytes a code at first."""
+LONGEST, GUESS, FEW_CODES = 8, 5, np.uint64(4)
+"""Bytes of the longest symbol; bytes a code at first; codes that are looked at together."""
+
+ONE = np.uint64(1)
 
 FULL, FAULTY = -1, -2
 """What is returned when there may not be room enough, and for bytes that are not sound."""
@@ -48,8 +50,8 @@ Words = NDArray[np.uint64]
 Floats = NDArray[np.float32]
 Codes = NDArray[np.int16]
 
-Decoded = tuple[Ints, Bytes]
-"""Where the bytes of each value end, after a 0; all bytes."""
+Decoded = tuple[Ints, Bytes, int]
+"""Where the bytes of each value end, after a 0; all bytes; the bits that any of them has."""
 
 Chunks = tuple[Ints, Ints, Ints, Ints]
 """Of each chunk: where it starts, how much of it is skipped, its size, its number of values."""
@@ -110,56 +112,68 @@ def _decode(
     offsets = np.ndarray((len(tables) - OFFSET_BYTES + 1,), "<u4", tables.data, strides=(1,))
     _, first, sizes, counts = chunks
     ends = np.zeros(int(counts.sum()) + 1, np.int64)
-    num_codes, size = int((sizes - first).sum()), FULL
+    num_codes, size, escaped = int((sizes - first).sum()), FULL, np.zeros(1, np.uint8)
     for growth in (GUESS, LONGEST):
         out = np.empty(num_codes * growth + 2 * LONGEST, np.uint8)
         words = np.ndarray((len(out) - LONGEST + 1,), "<u8", out.data, strides=(1,))
-        size = _expand(symbols, lengths, data, offsets, chunks, words, ends)
+        size = _expand(symbols, lengths, data, offsets, chunks, words, ends, escaped)
         if size != FULL:
             break
-    return None if size == FAULTY else (ends, out[:size])
+    if size == FAULTY:
+        return None
+    high = int(np.bitwise_or.reduce(symbols.view(np.uint8))) | int(escaped[0])
+    return ends, out[:size], high
 
 
 @compiled
 def _expand_chunk(
-    table: tuple[Words, Ints, np.uint8], codes: Bytes, stops: Ints, words: Words, size: int
+    table: tuple[Words, Ints, np.uint8],
+    codes: Bytes,
+    stops: Ints,
+    words: Words,
+    size: int,
+    escaped: Bytes,
 ) -> int:
     """Write the bytes of values of `codes`, which end at `stops`, from `size` on, to `words`.
 
-    `stops` are replaced by where the bytes end. Return the size, FULL or FAULTY.
+    `stops` are replaced by where the bytes end; the bits of escaped bytes are added to `escaped`
+    (1,). Return the size, FULL or FAULTY. Indices are unsigned: signed ones are looked at for a
+    minus sign each.
     """
     symbols, lengths, num_symbols = table
-    at = 0
+    at, place, longest = np.uint64(0), np.uint64(size), np.uint64(LONGEST)
     for value in range(len(stops)):
-        end = stops[value]
-        if end < at or end > len(codes):
+        if stops[value] < np.int64(at) or stops[value] > len(codes):
             return FAULTY
-        if size + (end - at) * LONGEST > len(words):
+        end = np.uint64(stops[value])
+        if place + (end - at) * longest > np.uint64(len(words)):
             return FULL
-        while at + LONGEST <= end:
+        while at + FEW_CODES <= end:
             special = False
-            for ahead in range(LONGEST):
-                special |= codes[at + ahead] >= num_symbols
+            for ahead in range(FEW_CODES):
+                special |= codes[at + np.uint64(ahead)] >= num_symbols
             if special:
                 break
-            for ahead in range(LONGEST):
-                code = codes[at + ahead]
-                words[size] = symbols[code]
-                size += lengths[code]
-            at += LONGEST
+            for ahead in range(FEW_CODES):
+                code = codes[at + np.uint64(ahead)]
+                words[place] = symbols[code]
+                place += np.uint64(lengths[code])
+            at += FEW_CODES
         while at < end:
             code = codes[at]
             if lengths[code] > 0:
-                words[size] = symbols[code]
-                size += lengths[code]
-                at += 1
-            elif code == ESCAPE and at + 1 < end:
-                words[size] = codes[at + 1]
-                size += 1
-                at += 2
+                words[place] = symbols[code]
+                place += np.uint64(lengths[code])
+            elif code == ESCAPE and at + ONE < end:
+                at += ONE
+                words[place] = codes[at]
+                escaped[0] |= codes[at]
+                place += ONE
             else:
                 return FAULTY
-        stops[value] = size
+            at += ONE
+        stops[value] = np.int64(place)
+        size = stops[value]
     return size
 
 
@@ -172,6 +186,7 @@ def _expand(
     chunks: Chunks,
     words: Words,
     ends: Ints,
+    escaped: Bytes,
 ) -> int:
     """Write the bytes of the values of every chunk; return their size, FULL or FAULTY."""
     starts, first, sizes, counts = chunks
@@ -183,9 +198,8 @@ def _expand(
         stops = ends[value : value + count]
         for number in range(count):
             stops[number] = np.int64(offsets[start + (number + 1) * OFFSET_BYTES]) - skipped
-        size = _expand_chunk(
-            table, data[start + skipped : start + sizes[chunk]], stops, words, size
-        )
+        codes = data[start + skipped : start + sizes[chunk]]
+        size = _expand_chunk(table, codes, stops, words, size, escaped)
         if size < 0:
             return size
         value += count
@@ -228,8 +242,6 @@ def code(coder: Coder, words: Words, offsets: Ints, out: Bytes, ends: Ints) -> i
 
 ROW_STARTS = np.array(bitpack.ROW_STARTS)
 """Where the rows of a block lie, for words of up to 64 bits."""
-
-ONE = np.uint64(1)
 
 ROW = 16
 """Words of 64 bits of a row of a block: 128 bytes, whatever its words."""
