@@ -68,13 +68,14 @@ def _byte_ranges(rows: RowRanges, bits: int) -> tuple[NDArray[np.int64], NDArray
 
 @dataclass(frozen=True, slots=True)
 class RawFlat:
-    """Flat values as they lie in their buffer; `name` and `kind` describe them in spans."""
+    """Flat values as they lie in their buffer; the last three describe them in spans."""
 
     file: FileBytes
     extent: Extent
     bits: int
     name: str
     kind: str
+    clause: str = "L.array.flat.size"
 
     def data(self, rows: RowRanges, *, owned: bool = True) -> NDArray[np.uint8]:
         """Return the values of the ranges back to back; 1-bit values packed from bit 0.
@@ -88,7 +89,7 @@ class RawFlat:
         data, at = self.file.gather(starts, sizes, "page buffer", "L.file.pages.extent")
         if ctx.spans is not None and owned:
             for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
-                ctx.leaf(start, start + size, self.name, self.kind, "L.array.flat.size")
+                ctx.leaf(start, start + size, self.name, self.kind, self.clause)
         return _cut(data, at, rows, self.bits)
 
 

@@ -45,7 +45,7 @@ def open_bitpacked(
     width, extent = _width(encoding, type_, page), page.extent(encoding.buffer)
     size, clause = (num_rows * width + 7) // 8, "L.array.bitpacked.size"
     expect(clause, extent.size, size, page.at(extent))
-    flat = RawFlat(page.file, extent, 1, "values", f"bitpacked {type_}")
+    flat = RawFlat(page.file, extent, 1, "values", f"bitpacked {type_}", clause)
 
     def read(rows: RowRanges) -> pa.Array:
         """Spread the bits of each value to the width of its type."""
