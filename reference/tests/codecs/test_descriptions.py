@@ -1,9 +1,9 @@
 """Descriptions of encodings: what each version may hold, and what follows from them."""
 
 import pytest
-from lanceref.codecs.compressive import check_encoding
+from lanceref.codecs.compressive import check_chunks, check_encoding, check_items
 from lanceref.core.context import Context
-from lanceref.core.errors import BytesError, CorruptPage
+from lanceref.core.errors import BytesError, CorruptPage, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 from lanceref.core.limits import Limits
 
@@ -80,3 +80,20 @@ def test_descriptions_nest_as_deep_as_the_limit(depth, fits):
         return
     with pytest.raises(CorruptPage, match=r"L\.codec\.encoding\.depth"):
         check_encoding(encoding, V2_2, ctx, PLACE)
+
+
+COMPUTED = [constant(5), range_(0, 1), fsst(TABLE, variable(32))]
+
+
+def test_runs_in_chunks_and_items_of_dictionaries_are_stored():
+    """Neither the parts of runs nor the items are computed, inside of compression too."""
+    check_chunks(general("lz4_raw", rle(flat(32), flat(8))), PLACE)
+    check_items(general("lz4_raw", variable(32)), PLACE)
+    refused = [
+        *((check_chunks, rle(one, flat(8))) for one in COMPUTED[:2]),
+        *((check_chunks, rle(flat(32), one)) for one in COMPUTED[:2]),
+        *((check_items, one) for one in COMPUTED),
+    ]
+    for check, encoding in refused:
+        with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
+            check(general("lz4_raw", encoding), PLACE)
