@@ -29,6 +29,21 @@ from tests.table import manifests
 from tests.transactions import versions
 
 
+def _edit(replace=False, **updates):
+    entries = [{"key": k} if v is None else {"key": k, "value": v} for k, v in updates.items()]
+    return {"update_entries": entries, "replace": replace}
+
+
+def test_maps_are_edited_by_key():
+    """A value sets a key, none removes it, and the config flag follows."""
+    before = versions.table(config={"a": "1", "b": "2"}, writer_feature_flags=8)
+    made = versions.after(before, update_config={"config_updates": _edit(a=None, c="3")})
+
+    assert {"b": "2", "c": "3"} == dict(made.message.config)
+    emptied = versions.after(made, update_config={"config_updates": _edit(b=None, c=None)})
+    assert ({}, 0) == (dict(emptied.message.config), emptied.message.writer_feature_flags)
+
+
 def test_bases_get_ids_of_their_own():
     """A base gets the next id; a used name or path is refused."""
     base = {"name": "x", "path": "/x"}
