@@ -85,7 +85,7 @@ def _all_of_shard(data: bytes) -> bytes:
 
 
 _SHARD_LOG = reworked(
-    made(_steps, _rows(1, 2), by="reference"),
+    made(_steps, _rows(1, 2)),
     _log(inside(MemWalIndexDetails, _all_of_log)),
     lambda files: {**files, LATEST: _all_of_shard(files[LATEST])},
 )
