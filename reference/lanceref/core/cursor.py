@@ -302,12 +302,13 @@ class FileBytes:
         ascending, ends = starts[order], np.maximum.accumulate((starts + sizes)[order])
         is_far = np.append(True, ascending[1:] > ends[:-1] + gap)[: len(starts)]
         first = np.flatnonzero(is_far)
-        begins, stops = ascending[first], np.append(ends[first[1:] - 1], ends[-1:])
+        begins = ascending[first]
+        stops: Ints = np.append(ends[first[1:] - 1], ends[-1:])
         parts = self._read(begins, stops - begins, name, clause)
         joined = parts[0] if len(parts) == 1 else b"".join(parts)
         owners = np.searchsorted(begins, starts, "right") - 1
-        before = np.cumsum(stops - begins) - (stops - begins)
-        places: Ints = before[owners] + starts - begins[owners]
+        before: Ints = np.cumsum(stops - begins) - (stops - begins)
+        places = before[owners] + starts - begins[owners]
         return np.frombuffer(joined, np.uint8), places
 
     def _read(self, begins: Ints, sizes: Ints, name: str, clause: str) -> list[memoryview]:

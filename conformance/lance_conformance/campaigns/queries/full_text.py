@@ -201,7 +201,7 @@ class Life:
         return "equal but for replaced rows" if known and equal(*left, limited=False) else None
 
 
-def _is_compound(query: FullTextQuery) -> bool:
+def _is_compound(query: object) -> bool:
     if isinstance(query, BoostQuery):
         return _is_compound(query.positive) or _is_compound(query.negative)
     return isinstance(query, BooleanQuery | MultiMatchQuery)
