@@ -29,6 +29,7 @@ from lanceref.codecs.values import Variable
 from lanceref.codecs.variable import decode_codes, parse_symbol_table
 from lanceref.core.arrow_buffers import (
     STRINGS,
+    TEXT,
     bytes_of,
     check_text,
     null_bitmap,
@@ -213,7 +214,7 @@ def _variable_array(
     offsets = offsets_buffer(type_, values.offsets, "L.array.binary.offset-width", place)
     buffers = [null_bitmap(nulls), offsets, pa.py_buffer(values.data)]
     array = pa.Array.from_buffers(type_, values.count, buffers)
-    if not values.is_ascii:
+    if type_ in TEXT and not values.is_ascii:
         with ctx.piece():
             check_text(array, "L.array.binary.utf8", place)
     return array

@@ -45,17 +45,20 @@ _CODECS = {"zstd": "zstd", "lz4": "lz4_raw"}
 
 
 def _cut(
-    data: NDArray[np.uint8], at: NDArray[np.int64], rows: RowRanges, bits: int
+    data: NDArray[np.uint8],
+    at: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    rows: RowRanges,
+    bits: int,
 ) -> NDArray[np.uint8]:
-    """Return the values of each range, whose bytes begin at `at` (ranges,), back to back.
+    """Return the values of each range, of `sizes` bytes at `at` (ranges,), back to back.
 
     Bitmaps are moved so that they start at bit 0.
     """
-    firsts, lasts = _byte_ranges(rows, bits)
     if len(at) == 1:
-        joined = data[int(at[0]) : int(at[0] + lasts[0] - firsts[0])]
+        joined = data[int(at[0]) : int(at[0]) + int(sizes[0])]
     else:
-        joined = join_pieces(data, at, at + lasts - firsts)
+        joined = join_pieces(data, at, at + sizes)
     if bits != 1 or (len(at) == 1 and rows.starts[0] % 8 == 0):
         return joined
     return concat_bits(joined, rows.starts, rows.counts)
@@ -90,7 +93,7 @@ class RawFlat:
         if ctx.spans is not None and owned:
             for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
                 ctx.leaf(start, start + size, self.name, self.kind, self.clause)
-        return _cut(data, at, rows, self.bits)
+        return _cut(data, at, sizes, rows, self.bits)
 
 
 class Compressed:
@@ -112,7 +115,8 @@ class Compressed:
         """
         if not len(rows.starts) and (self._size or not self._extent.size):
             return np.empty(0, np.uint8)
-        return _cut(self._plain, _byte_ranges(rows, self._bits)[0], rows, self._bits)
+        firsts, lasts = _byte_ranges(rows, self._bits)
+        return _cut(self._plain, firsts, lasts - firsts, rows, self._bits)
 
     @cached_property
     def _plain(self) -> NDArray[np.uint8]:

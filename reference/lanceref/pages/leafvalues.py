@@ -33,6 +33,7 @@ from lanceref.codecs.values import (
 )
 from lanceref.core.arrow_buffers import (
     STRINGS,
+    TEXT,
     bitmap,
     check_text,
     has_wide_offsets,
@@ -194,7 +195,7 @@ def _variable(type_: pa.DataType, values: Variable, validity: Validity, place: P
     offsets = offsets_buffer(type_, values.offsets, "L.page.leaf.kind", place)
     buffers = [bitmap(validity), offsets, pa.py_buffer(np.ascontiguousarray(values.data))]
     array = pa.Array.from_buffers(type_, values.count, buffers)
-    if not values.is_ascii:
+    if type_ in TEXT and not values.is_ascii:
         check_text(array, "L.page.leaf.utf8", place)
     return array
 

@@ -22,7 +22,7 @@ Divergences: D.page.planar-num-items, D.page.sparse-chunk-words
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -201,6 +201,13 @@ class SparsePage(Page):
         slots = self._structure.leaf_slots(np.arange(start, stop + 1))
         fitting = int(np.searchsorted(slots, int(slots[0]) + per_run, "right")) - 1
         return start + max(1, fitting)
+
+    def scan(self, start: int, end: int) -> Iterator[Nested]:
+        """Yield rows `start`..`end`, about RUN_BYTES at a time; takes alone keep the structure."""
+        is_kept = "_structure" in self.__dict__
+        yield from super().scan(start, end)
+        if not is_kept:
+            self.__dict__.pop("_structure", None)
 
     def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
         layers, slots, valid = self._structure.take(ranges(starts, ends))
