@@ -111,8 +111,6 @@ def far(array: pa.Array, version: str, *rows: int) -> Asked:
     return Asked(lambda: Made(make().files, column(array.take(pa.array(rows)))), "read-file", asked)
 
 
-SINCE_2_1 = ("2.1", "2.2", "2.3")
-SINCE_2_2 = ("2.2", "2.3")
 PATHS = [f"http://example.com/path/{i % 17}/index.html?q={i}" for i in range(60)]
 PAIR = pa.struct([("a", pa.int32()), ("b", pa.int16())])
 

@@ -8,16 +8,8 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from lance_conformance.recipes.model import (
-    Acting,
-    Asked,
-    Change,
-    Maker,
-    Negative,
-    Plan,
-    Positive,
-    Recipe,
-)
+from lance_conformance.recipes import model
+from lance_conformance.recipes.model import Acting, Asked, Maker, Negative, Plan, Positive, Recipe
 from lance_conformance.recipes.oracle_made import column, file
 
 Clauses = str | tuple[str, ...]
@@ -76,7 +68,7 @@ def fault(
     slug: str,
     title: str,
     clause: str,
-    change: Change,
+    change: model.Change,
     *,
     kind: str = "",
     flags: Clauses = (),
@@ -91,7 +83,7 @@ def fault(
     return Negative(slug, title, clause, "", change, title, stage, kind, own, more)
 
 
-def lint(slug: str, title: str, clause: str, change: Change, **others: Any) -> Negative:
+def lint(slug: str, title: str, clause: str, change: model.Change, **others: Any) -> Negative:
     """Return a fault that readers pass over, to be reported."""
     return fault(slug, title, clause, change, kind="lint", **others)
 

@@ -212,23 +212,17 @@ def compacted(dataset: Any) -> None:
 
 
 VECTORS_INDICES = np.random.default_rng(7).standard_normal((12, 4)).astype(np.float32)
-ROWS_INDICES = pa.table({"id": pa.array(range(12), pa.int64()),
-        "c": pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32()),
+ROWS_INDICES = pa.table({"id": pa.array(range(12), pa.int64()), "c": INTS,
         "v": pa.FixedSizeListArray.from_arrays(pa.array(VECTORS_INDICES.ravel()), 4)})  # fmt: skip
 
 DELETED_INDICES = 4
 
 
 def made_indices(release: str, index: Step, expected: pa.Table) -> Callable[[], Made]:
-    steps: tuple[Step, ...] = (
-        ("create", "first", 5),
-        index,
-        ("append", "second"),
-        ("delete", f"id = {DELETED_INDICES}"),
-    )
-    make = released(
-        release, {"first": ROWS_INDICES.slice(0, 10), "second": ROWS_INDICES.slice(10)}, steps
-    )
+    gone: Step = ("delete", f"id = {DELETED_INDICES}")
+    steps: tuple[Step, ...] = (("create", "first", 5), index, ("append", "second"), gone)
+    tables = {"first": ROWS_INDICES.slice(0, 10), "second": ROWS_INDICES.slice(10)}
+    make = released(release, tables, steps)
     return lambda: replace(make(), table=expected)
 
 

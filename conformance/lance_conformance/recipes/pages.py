@@ -20,7 +20,7 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, R
 from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet, ZippedValues
 from lanceref.proto.file2_pb2 import ColumnMetadata
 
-from lance_conformance.recipes.blocks import Block, described
+from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import RANDOM_SEED
 from lance_conformance.recipes.edits import built, column_edit
 from lance_conformance.recipes.handmade_files import Page, words
@@ -124,10 +124,8 @@ def _described(layout: PageLayout, version: str) -> Message:
     return dense_layout(layout) if version == "2.3" else layout
 
 
-NO_NULLS = built(
-    SparseValiditySet,
-    {"meaning": SparseValiditySet.NULL_POSITIONS, "positions.constant": {}},
-)
+NO_NULLS = built(SparseValiditySet,
+    {"meaning": SparseValiditySet.NULL_POSITIONS, "positions.constant": {}})  # fmt: skip
 """The validity of slots of which none is null."""
 
 
@@ -168,33 +166,6 @@ def flat_page(bits: int, buffer: int = 0, kind: Buffer.BufferType = Buffer.page)
     flat.buffer.buffer_index = buffer
     flat.buffer.buffer_type = kind
     return ArrayEncoding(flat=flat)
-
-
-def flat_layout(bits: int) -> CompressiveEncoding:
-    """Describe flat values."""
-    return described({"flat.bits_per_value": bits})
-
-
-def mini_block(values: CompressiveEncoding, num_items: int, layers: tuple[int, ...]) -> PageLayout:
-    """Describe a mini-block page of 2.2 without levels."""
-    layout = PageLayout()
-    mini = layout.mini_block_layout
-    mini.value_compression.CopyFrom(values)
-    mini.num_items, mini.num_buffers, mini.has_large_chunk = (num_items, 1, True)
-    mini.layers.extend(cast(tuple[RepDefLayer, ...], layers))
-    return layout
-
-
-def chunk(*buffers: bytes, levels: tuple[bytes, ...] = (), num_levels: int = 0) -> bytes:
-    """Lay out a chunk: header, levels, value buffers, all padded to eight bytes."""
-    sizes = words(num_levels, *(len(part) for part in levels), width=2)
-    header = sizes + words(*(len(part) for part in buffers), width=4)
-    return b"".join(part + b"\xfe" * (-len(part) % 8) for part in (header, *levels, *buffers))
-
-
-def table(*chunks: tuple[bytes, int]) -> bytes:
-    """Return the chunk table: size in units of eight bytes less one, then log2 of the values."""
-    return words(*(len(part) // 8 - 1 << 4 | log for part, log in chunks), width=4)
 
 
 def vectors_3(nulls: tuple[int, ...]) -> pa.Array:

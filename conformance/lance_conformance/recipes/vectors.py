@@ -40,11 +40,8 @@ DELETED = 7
 ALL = INDEXED + 20
 """More rows than there are in most tables."""
 
-NEAREST = (
-    "L.index.vector.search.order",
-    "L.index.vector.auxiliary.partitions",
-    "L.index.vector.ivf.rows",
-)
+NEAREST = ("L.index.vector.search.order", "L.index.vector.auxiliary.partitions",
+    "L.index.vector.ivf.rows")  # fmt: skip
 """Clauses of a search for vectors."""
 
 PLAIN = ("L.index.vector.search.order", "L.index.vector.search.refine")
@@ -86,7 +83,8 @@ class Vectors:
     """A column of vectors, and what its index is to be.
 
     Two fragments are indexed, by `build` where there is one; then a row is deleted, `appended` rows
-    come, and what is done `afterwards` is. With `each` vectors a row, there are lists of them.
+    come, and what is done `afterwards` is. With `each` vectors a row, there are lists of them;
+    `moved` puts the vectors elsewhere.
     """
 
     type: str
@@ -102,6 +100,7 @@ class Vectors:
     dimension: int = DIMENSION
     build: Callable[[Any, Any], object] | None = None
     afterwards: Callable[[Any], object] | None = None
+    moved: Callable[[Numbers], Numbers] = lambda places: places
 
     @property
     def topic(self) -> str:
@@ -112,13 +111,12 @@ class Vectors:
     def values(self) -> Numbers:
         """All vectors, those of a row one after the other; the last one is the query."""
         count = (self.rows + self.appended) * self.each + 1
-        return numbers(self.element, count, self.seed, self.dimension)
+        return self.moved(numbers(self.element, count, self.seed, self.dimension))
 
     @property
     def query(self) -> Numbers:
         """The vector that is asked for [d]."""
-        found: Numbers = self.values[-1]
-        return found
+        return np.asarray(self.values[-1])
 
     @property
     def table(self) -> pa.Table:

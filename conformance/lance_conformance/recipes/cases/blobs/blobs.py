@@ -31,11 +31,9 @@ def _table(field: pa.Field, rows: Sequence[object]) -> pa.Table:
 _STORAGE = pa.struct([("data", pa.large_binary()), ("uri", pa.utf8()), ("position", pa.uint64()),
         ("size", pa.uint64())])  # fmt: skip
 
-_THRESHOLDS = {
-    "ARROW:extension:name": "lance.blob.v2",
+_THRESHOLDS = {"ARROW:extension:name": "lance.blob.v2",
     "lance-encoding:blob-inline-size-threshold": "3",
-    "lance-encoding:blob-dedicated-size-threshold": "10",
-}
+    "lance-encoding:blob-dedicated-size-threshold": "10"}  # fmt: skip
 
 _SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
 """Inline, packed, dedicated, null, empty, packed."""

@@ -8,17 +8,14 @@ from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import (
-    COMPRESSION_ALGORITHM_ZSTD,
-    CompressiveEncoding,
-    PageLayout,
-)
+from lanceref.proto import encodings_v2_1_pb2
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
 
 from lance_conformance.recipes import blocks, columns, edits, pages
 from lance_conformance.recipes.cases.pages.edge_pages import SYMBOLS
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import assign, byte, clear, field, more, page
-from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages, words
 from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
 
@@ -28,7 +25,7 @@ def _nested(message: PageLayout) -> None:
     values_ = message.mini_block_layout.value_compression
     for _ in range(120):
         outer = CompressiveEncoding()
-        outer.general.compression.scheme = COMPRESSION_ALGORITHM_ZSTD
+        outer.general.compression.scheme = encodings_v2_1_pb2.COMPRESSION_ALGORITHM_ZSTD
         outer.general.values.CopyFrom(values_)
         values_ = outer
     message.mini_block_layout.value_compression.CopyFrom(values_)
@@ -39,13 +36,10 @@ _PACKED_RUNS = f"{edits.V}.rle.values.out_of_line_bitpacking"
 
 def _blocks(bits: int, widths: Sequence[int]) -> Maker:
     """One chunk of two values for each width."""
-    chunks = [pages.chunk(blocks.inline(pages.pair(width), bits)[1]) for width in widths]
-    logs = [1] * (len(chunks) - 1) + [0]
-    layout = pages.mini_block(blocks.inline([0], bits)[0], 2 * len(widths), (1,))
-    parts = (pages.table(*zip(chunks, logs, strict=True)), b"".join(chunks))
-    return by_hand(
-        column(pages.array_blocks(bits, widths)), "2.2", {0: [Page(layout, 2 * len(widths), parts)]}
-    )
+    values = (blocks.inline(pages.pair(width), bits)[1] for width in widths)
+    chunks = [pages.Chunk(2, (packed,)) for packed in values]
+    made = pages.chunked("2.2", blocks.inline([0], bits)[0], chunks)
+    return in_pages(pages.array_blocks(bits, widths), "2.2", made)
 
 
 def _fewer_symbols(table: bytes) -> bytes:

@@ -35,12 +35,10 @@ _BYTES = pa.array([b"foo", b"", None, b"\xff"], pa.large_binary())
 _TEXTS_LEAST = pa.array(["alpha beta " * 9, "alpha", None, "beta " * 20])
 
 
-_NULLABLE = {
-    "nullable.some_nulls.validity": flat_page(1),
+_NULLABLE = {"nullable.some_nulls.validity": flat_page(1),
     "nullable.some_nulls.values.binary.indices.nullable.no_nulls.values": flat_page(64, 1),
     "nullable.some_nulls.values.binary.bytes": flat_page(8, 2),
-    "nullable.some_nulls.values.binary.null_adjustment": 4,
-}
+    "nullable.some_nulls.values.binary.null_adjustment": 4}  # fmt: skip
 """Strings that a bitmap makes null, not their ends."""
 
 

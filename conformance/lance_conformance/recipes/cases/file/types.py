@@ -95,16 +95,13 @@ def odd(version: FileVersion, seed: int, nested: bool) -> Callable[[], Made]:
 
 
 _KEYS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
-_NUMBERS = {
-    "null": pa.nulls(3),
-    "bool": pa.array([True, False, True]),
+_NUMBERS = {"null": pa.nulls(3), "bool": pa.array([True, False, True]),
     **{key: pa.array([1, 2, 3], getattr(pa, key)()) for key in _KEYS},
     "half": pa.array([0.5, -0.0, 2.0], pa.float16()),
     "float": pa.array([0.5, -0.0, 2.0], pa.float32()),
     "double": pa.array([0.5, -0.0, 2.0], pa.float64()),
     "decimal128": pa.array([1, -2, 3]).cast(pa.decimal128(20, 0)),
-    "decimal256": pa.array([1, -2, 3]).cast(pa.decimal256(40, 0)),
-}
+    "decimal256": pa.array([1, -2, 3]).cast(pa.decimal256(40, 0))}  # fmt: skip
 
 _COMMON = {**_NUMBERS, **{name: array.slice(0, 3) for name, array in TEMPORAL.items()},
     "string": pa.array(["a", "", "b"]), "binary": pa.array([b"a", b"", b"b"]),
@@ -133,26 +130,15 @@ def _dictionary(key: str) -> pa.Array:
     return pa.DictionaryArray.from_arrays(keys, pa.array(["a", "bc"]))
 
 
-_LARGE = {
-    "large string": pa.array(["a", "bc", "d"], pa.large_string()),
-    "large structs": pa.array(
-        [[{"x": 1}, {"x": 2}], [], [{"x": 3}]], pa.large_list(pa.struct([("x", pa.int32())]))
-    ),
-}
+_LARGE = {"large string": pa.array(["a", "bc", "d"], pa.large_string()),
+    "large structs": pa.array([[{"x": 1}, {"x": 2}], [], [{"x": 3}]],
+        pa.large_list(pa.struct([("x", pa.int32())])))}  # fmt: skip
 
-_VECTORS = {
-    "bfloat16 vectors": pa.FixedSizeListArray.from_arrays(
-        pa.array([b"\x00?", b"\x80?"] * 3, pa.binary(2)),
-        type=pa.list_(
-            pa.field(
-                "item",
-                pa.binary(2),
-                metadata={"ARROW:extension:name": "lance.bfloat16", "ARROW:extension:metadata": ""},
-            ),
-            2,
-        ),
-    )
-}
+_BFLOAT16 = pa.field("item", pa.binary(2),
+    metadata={"ARROW:extension:name": "lance.bfloat16",
+        "ARROW:extension:metadata": ""})  # fmt: skip
+_VECTORS = {"bfloat16 vectors": pa.FixedSizeListArray.from_arrays(
+        pa.array([b"\x00?", b"\x80?"] * 3, pa.binary(2)), type=pa.list_(_BFLOAT16, 2))}  # fmt: skip
 
 _RARE = {**{f"timestamp {u}": pa.array([1, 0, -7], pa.timestamp(u)) for u in _UNITS},
     **{f"zoned {u}": pa.array([2, 0, -1], pa.timestamp(u, "Asia/Tokyo")) for u in _UNITS},

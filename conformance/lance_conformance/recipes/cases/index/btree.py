@@ -12,7 +12,7 @@ import pyarrow as pa
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
 
-from lance_conformance.recipes import edits, indexed
+from lance_conformance.recipes import edits, indexed, model
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, unsized, values
 from lance_conformance.recipes.change import apply, edit_message
@@ -20,14 +20,7 @@ from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, SIXTH, index, indices, put
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.indexed import Indexed, and_then, compacted, filtered
-from lance_conformance.recipes.model import (
-    Files,
-    MessageEdit,
-    Recipe,
-    Remove,
-    Rename,
-    Resize,
-)
+from lance_conformance.recipes.model import Files, MessageEdit, Recipe
 
 BTREE = Indexed(indexed.INTS, "BTREE", {"zone_size": 4})
 
@@ -148,9 +141,9 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/btree/early", "index files of 2.0",
         filtered(replace(BTREE, version="2.0"), "c = 1", [2, 9])),
     fault("gone", "a file of the index is missing", "L.index.segment.files",
-        Remove(f"_indices/*/{DATA_PLACE}")),
+        model.Remove(f"_indices/*/{DATA_PLACE}")),
     fault("longer", "a file of the index is longer than the entry says", "L.index.files.size",
-        Resize(None, b"\x00APPEND", f"_indices/*/{DATA_PLACE}")),
+        model.Resize(None, b"\x00APPEND", f"_indices/*/{DATA_PLACE}")),
     lint("future", "an index of a version that is still to come", "L.index.segment.dataset-version",
         index({"dataset_version": 99}, FOURTH)),
     case("index/any/btree/of-0.1", "index files of 2.0 beside data files of 0.1",
@@ -197,7 +190,7 @@ CASES: tuple[Recipe, ...] = (
     lint("ids", "a row that occurs twice", "L.index.btree.ids",
         values(DATA_PLACE, "ids", b"\x04", 40)),
     fault("folder", "a file of a segment in another folder", "L.index.segment.files",
-        Rename("_indices/*/page_data.lance", "_indices/other/page_data.lance"),
+        model.Rename("_indices/*/page_data.lance", "_indices/other/page_data.lance"),
         also="L.index.segment.folder"),
     fault("columns", "keys under another name", "L.index.files.column",
         index_files.renamed("page_lookup.lance", "min"), also="L.index.btree.columns"),

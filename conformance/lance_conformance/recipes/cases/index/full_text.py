@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from lance_conformance.recipes import indexed
-from lance_conformance.recipes.cases.index import full_text_tables
+from lance_conformance.recipes.cases.index import full_text_tables, index_files
 from lance_conformance.recipes.cases.index.full_text_tables import (
     document_steps,
     found,
@@ -17,12 +17,7 @@ from lance_conformance.recipes.cases.index.full_text_tables import (
     whole_found,
     words_found,
 )
-from lance_conformance.recipes.cases.index.index_files import (
-    POSTINGS,
-    rewritten,
-    unsized,
-    with_rows,
-)
+from lance_conformance.recipes.cases.index.index_files import POSTINGS, unsized
 from lance_conformance.recipes.constructors import case
 from lance_conformance.recipes.edits import SECOND, descriptor
 from lance_conformance.recipes.handmade_files import reworked
@@ -97,7 +92,7 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/inverted/wide-256", "a block that begins later, whose steps have 32 bits",
         "L.index.fts.posting.width",
         reworked(whole_found(full_text_tables.FAR, "far", block_size=256),
-            rewritten(POSTINGS, with_rows(full_text_tables.wide_steps)))),
+            index_files.rewritten(POSTINGS, index_files.with_rows(full_text_tables.wide_steps)))),
     case("index/any/inverted/format-1-even", "positions of the first format that fill a group",
         "L.index.fts.positions.end",
         whole_found(full_text_tables.EVEN, "far", format_version=1, with_position=True)),

@@ -19,7 +19,7 @@ from lanceref.proto.file_pb2 import FileDescriptor
 from lanceref.proto.index_details_pb2 import InvertedIndexDetails
 
 from lance_conformance.recipes.cases.index import index_files
-from lance_conformance.recipes.cases.index.index_files import POSTINGS, metadata_text, nulls, values
+from lance_conformance.recipes.cases.index.index_files import POSTINGS, nulls, values
 from lance_conformance.recipes.constructors import Clauses, fault, faults, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, descriptor, index, inside, octet
 from lance_conformance.recipes.handmade_files import words
@@ -89,9 +89,7 @@ def _block(at: int, new: bytes) -> SpanPatch:
 
 def _params(**changed: object) -> MessageEdit:
     """Change parameters of a full-text index."""
-    return metadata_text(
-        "metadata.lance", "params", lambda old: json.dumps({**json.loads(old), **changed})
-    )
+    return index_files.json_members(_METADATA, "params", **changed)
 
 
 _METADATA = "metadata.lance"

@@ -82,9 +82,8 @@ def wider(blocks: list[bytes], held: Held, widths: Sequence[tuple[int, int]]) ->
     for at, (block, (of_steps, of_counts)) in enumerate(zip(blocks, widths, strict=True)):
         own = rows[128 * at : 128 * at + 128]
         steps = np.diff(own, prepend=own[0]).tolist()
-        counts = [held[row] for row in own]
-        head = block[: 4 + 4]
-        out.append(head + group(steps, of_steps) + group(counts, of_counts))
+        counts = group([held[row] for row in own], of_counts)
+        out.append(block[: 4 + 4] + group(steps, of_steps) + counts)
     return out
 
 
@@ -158,18 +157,14 @@ MEMBERS = {0: ["a,str,quick", "a,str,fox", "n,number,3"],
 
 LEFT = {0: ["fox", "dog"], 1: ["fox"], 2: ["bear"]}
 RIGHT = {0: ["bear"], 1: ["fox", "fox"], 2: ["fox", "bear", "dog"]}
-TWO = {
-    "c": pa.array([" ".join(one) for one in LEFT.values()]),
-    "d": pa.array([" ".join(one) for one in RIGHT.values()]),
-}
+TWO = {"c": pa.array([" ".join(one) for one in LEFT.values()]),
+    "d": pa.array([" ".join(one) for one in RIGHT.values()])}  # fmt: skip
 
 
 def best() -> dict[int, float]:
     """Return the scores of `fox` by the better column."""
-    return {
-        row: max(indexed.bm25(LEFT, ["fox"], row), indexed.bm25(RIGHT, ["fox"], row))
-        for row in range(3)
-    }
+    left, right = (scores(column, ["fox"], range(3), 3) for column in (LEFT, RIGHT))
+    return {row: max(left[row], right[row]) for row in range(3)}
 
 
 def combined() -> dict[int, float]:
@@ -186,34 +181,14 @@ def combined() -> dict[int, float]:
 
 BOTH = {"query": "fox", "columns": ["c", "d"]}
 PARAMETERS = {"with_position": True}
-TEXTS_TEXT = (
-    "the quick brown fox",
-    "Quick quick fox",
-    None,
-    "lazy dogs sleep",
-    "the dog and the fox",
-    "a quick dog",
-    "",
-    "fox fox fox",
-    "brown bear",
-    "bear hunts fox",
-    "quick fox runs",
-    "dog",
-)  # fmt: skip
+TEXTS_TEXT = ("the quick brown fox", "Quick quick fox", None, "lazy dogs sleep",
+    "the dog and the fox", "a quick dog", "", "fox fox fox", "brown bear", "bear hunts fox",
+    "quick fox runs", "dog")  # fmt: skip
 
-EARLY_EARLY = Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS, "2.0")
-TOKENS: Documents = {
-    0: ["quick", "brown", "fox"],
-    1: ["quick", "quick", "fox"],
-    3: ["lazi", "dog", "sleep"],
-    4: ["dog", "fox"],
-    5: ["quick", "dog"],
-    7: ["fox", "fox", "fox"],
-    8: ["brown", "bear"],
-    9: ["bear", "hunt", "fox"],
-    10: ["quick", "fox", "run"],
-    11: ["dog"],
-}
+TOKENS: Documents = {0: ["quick", "brown", "fox"], 1: ["quick", "quick", "fox"],
+    3: ["lazi", "dog", "sleep"], 4: ["dog", "fox"], 5: ["quick", "dog"], 7: ["fox", "fox", "fox"],
+    8: ["brown", "bear"], 9: ["bear", "hunt", "fox"], 10: ["quick", "fox", "run"],
+    11: ["dog"]}  # fmt: skip
 """Stop words are left out, the others are stems."""
 
 EARLY_ROWS = {row: tokens for row, tokens in TOKENS.items() if row < INDEXED}
@@ -243,10 +218,7 @@ def files_early(rows_of: Documents) -> dict[str, tuple[pa.Table, Mapping[str, st
     return {
         "tokens.lance": (pa.table(tokens), {"tokenizer": json.dumps(PARAMETERS)}),
         "docs.lance": (pa.table(docs), {}),
-        "invert.lance": (
-            pa.table(invert),
-            {"offsets": json.dumps(firsts, separators=(",", ":"))},
-        ),
+        "invert.lance": (pa.table(invert), {"offsets": json.dumps(firsts, separators=(",", ":"))}),
     }
 
 
@@ -276,7 +248,8 @@ def scores_text(asked: str, *rows: int) -> dict[int, float]:
 
 
 FEW_WORDS = scores_text("quick fox", 1, 10)
-TEXT = Indexed(pa.array(TEXTS_TEXT), "INVERTED", {"with_position": True})
+TEXT = Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS)
+EARLY_EARLY = indexed.early_plain(TEXT)
 
 
 def phrase(query: str, **others: object) -> Query:
@@ -374,15 +347,9 @@ def widths_blocks() -> Asked:
 
 
 ELEMENTS = {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}
-ELEMENT_ROWS = pa.table(
-    {
-        "id": pa.array([0, 0, 1], pa.int64()),
-        "_doc_index": pa.array([[0], [1], [0]], pa.list_(pa.uint32())),
-        "_score": pa.array(
-            [indexed.bm25(ELEMENTS, ["fox"], row) for row in range(3)], pa.float32()
-        ),
-    }
-)
+ELEMENT_ROWS = pa.table({"id": pa.array([0, 0, 1], pa.int64()),
+        "_doc_index": pa.array([[0], [1], [0]], pa.list_(pa.uint32())), "_score": pa.array(
+            [indexed.bm25(ELEMENTS, ["fox"], row) for row in range(3)], pa.float32())})  # fmt: skip
 
 
 def content(by: str) -> Asked:

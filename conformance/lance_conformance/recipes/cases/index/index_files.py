@@ -17,21 +17,12 @@ from lanceref.proto.index_pb2 import Tensor
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
+from lance_conformance.recipes import model
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import fault, faults
 from lance_conformance.recipes.edits import FOURTH, SECOND, descriptor, index, page, partitions, put
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import (
-    DATA,
-    Asked,
-    Files,
-    MessageEdit,
-    Negative,
-    Paths,
-    Remove,
-    Resize,
-    SpanPatch,
-)
+from lance_conformance.recipes.model import DATA, Asked, Files, MessageEdit, SpanPatch
 from lance_conformance.recipes.oracle_made import file
 
 
@@ -94,11 +85,14 @@ def stored_codes(without: str = "", **changed: object) -> MessageEdit:
     return metadata_text("auxiliary.idx", "storage_metadata", change)
 
 
+def json_members(file: str, key: str, **changed: object) -> MessageEdit:
+    """Change members of an object in the metadata of a file."""
+    return metadata_text(file, key, lambda old: json.dumps({**json.loads(old), **changed}))
+
+
 def head(**changed: object) -> MessageEdit:
     """Change what the head says of the index."""
-    return metadata_text(
-        HEAD, "lance:index", lambda old: json.dumps({**json.loads(old), **changed})
-    )
+    return json_members(HEAD, "lance:index", **changed)
 
 
 def texts(change: Callable[[list[str]], list[str]], key: str = "lance:flat") -> MessageEdit:
@@ -106,7 +100,7 @@ def texts(change: Callable[[list[str]], list[str]], key: str = "lance:flat") -> 
     return metadata_text(HEAD, key, lambda old: json.dumps(change(json.loads(old))))
 
 
-def centroids(edit: Callable[[Tensor], None] | Paths) -> MessageEdit:
+def centroids(edit: Callable[[Tensor], None] | model.Paths) -> MessageEdit:
     """Change the centroids."""
     return partitions(lambda message: put(message.centroids_tensor, edit), f"_indices/*/{HEAD}")
 
@@ -158,12 +152,8 @@ def with_rows(change: Callable[[pa.Table], pa.Table]) -> Callable[[Held], Held]:
     return lambda held: replace(held, rows=change(held.rows))
 
 
-_TYPES = {
-    "uint64": "double",
-    "uint32": "uint16",
-    "binary": "string",
-    "large_binary": "large_string",
-}
+_TYPES = {"uint64": "double", "uint32": "uint16", "binary": "string",
+    "large_binary": "large_string"}  # fmt: skip
 """Types of columns and others of names as long."""
 
 _FILES: tuple[tuple[str, str, bool, Mapping[str, str]], ...] = (
@@ -196,11 +186,8 @@ _FILES: tuple[tuple[str, str, bool, Mapping[str, str]], ...] = (
 A column has a type where it is tried with another one.
 """
 
-_SIZED = (
-    ("json/plain", "page_lookup.lance"),
-    ("rtree/plain", "page_data.lance"),
-    ("fm/plain", "part_0_fm.lance"),
-)
+_SIZED = (("json/plain", "page_lookup.lance"), ("rtree/plain", "page_data.lance"),
+    ("fm/plain", "part_0_fm.lance"))  # fmt: skip
 """A parent whose entry states the size of a file."""
 
 _NULLS = (
@@ -242,7 +229,7 @@ def _changed(file: str, column: str, **values: str) -> MessageEdit:
     return descriptor(edit, _on(file))
 
 
-def damaged(topic: str) -> tuple[Negative, ...]:
+def damaged(topic: str) -> tuple[model.Negative, ...]:
     """Return the faults of the files of a type of index."""
     return tuple(
         one
@@ -252,14 +239,14 @@ def damaged(topic: str) -> tuple[Negative, ...]:
     )
 
 
-def _faults() -> Iterator[tuple[str, Negative]]:
+def _faults() -> Iterator[tuple[str, model.Negative]]:
     missing, absent = "L.index.segment.files", "L.index.files.column"
     for parent, name, is_needed, _ in _FILES:
         if is_needed:
-            gone = Remove(_on(name))
+            gone = model.Remove(_on(name))
             yield parent, fault(f"gone-{_stem(name)}", f"{name} is missing", missing, gone)
     for parent, name in _SIZED:
-        title, cut = f"{name} is nine bytes short", Resize(keep=-9, target=_on(name))
+        title, cut = f"{name} is nine bytes short", model.Resize(keep=-9, target=_on(name))
         yield parent, fault(f"cut-{_stem(name)}", title, "L.index.files.size", cut)
     columns = ((*row[:2], *column) for row in _FILES for column in row[3].items())
     for parent, name, column, type_ in columns:

@@ -48,41 +48,25 @@ def _centroids() -> Numbers:
     return np.diag(np.sqrt(_FAR)).astype("f4")
 
 
-class _Spread(Vectors):
-    """Eight partitions around the query: six of one row, and the nearest row in the next one."""
-
-    @property
-    def values(self) -> Numbers:
-        """The rows, of which one lies far from its centroid, and the query."""
-        centroids = _centroids()
-        rows = [*centroids[:_AS_FAR], *[centroids[7]] * 5, *[centroids[6]] * 4]
-        near = np.zeros((1, DIMENSION))
-        near[0, 6] = 2
-        return np.concatenate([rows, near, np.zeros((1, DIMENSION))]).astype("f4")
+def _spread(_: Numbers) -> Numbers:
+    """Return eight partitions around the query: six of one row, the nearest row in the next."""
+    centroids = _centroids()
+    rows = [*centroids[:_AS_FAR], *[centroids[7]] * 5, *[centroids[6]] * 4]
+    near = np.zeros((1, DIMENSION))
+    near[0, 6] = 2
+    return np.concatenate([rows, near, np.zeros((1, DIMENSION))]).astype("f4")
 
 
-_APART = _Spread(
-    "IVF_FLAT",
-    rows=16,
-    version="2.0",
-    parameters={"num_partitions": len(_FAR), "ivf_centroids": _centroids()},
-)
+_APART = Vectors("IVF_FLAT", rows=16, version="2.0", moved=_spread,
+    parameters={"num_partitions": len(_FAR), "ivf_centroids": _centroids()})  # fmt: skip
 
 _ENOUGH = _APART.asked(k=_AS_FAR)
 _MORE = _APART.asked(k=_AS_FAR + 1)
 
 
-class _Tiny(Vectors):
-    """Vectors so short that numbers next to them are far from one."""
-
-    __slots__ = ()
-
-    @property
-    def values(self) -> Numbers:
-        """All vectors, those of a row one after the other; the last one is the query."""
-        longer = super().values
-        shorter: Numbers = (longer.astype(np.float64) / 16384).astype(longer.dtype)
-        return shorter
+def _tiny(longer: Numbers) -> Numbers:
+    """Return vectors so short that numbers next to them are far from one."""
+    return (longer.astype(np.float64) / 16384).astype(longer.dtype)
 
 
 class _Beside(Vectors):
@@ -246,7 +230,7 @@ CASES: tuple[Recipe, ...] = (
     lint("column", "an index that is said to be over longer vectors", "L.index.vector.column-type",
         index({"fields.0": 2}, THIRD)),
     case("index/any/ivf-flat/tiny", "vectors of tiny numbers",
-        nearest(_Tiny("IVF_FLAT", version="2.0"), nprobes=2)),
+        nearest(Vectors("IVF_FLAT", version="2.0", moved=_tiny), nprobes=2)),
     lint("values", "a number that is off by little, and far for its vector",
         "L.index.vector.flat.values",
         index_files.values("auxiliary.idx", "flat", b"\x00\x00\x00\x00")),

@@ -10,26 +10,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lance_conformance.recipes import indexed
 from lance_conformance.recipes import vectors as vector_tables
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import HEAD, texts
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD
-from lance_conformance.recipes.indexed import (
-    DELETED_INDICES,
-    VECTORS_INDICES,
-    made_indices,
-)
 from lance_conformance.recipes.model import Asked, Maker, MessageEdit, Recipe, SpanPatch
 from lance_conformance.recipes.vectors import ALL, TYPES, nearest
 
 
 def _graph(release: str) -> Maker:
     """Return the case of a search for all rows in a graph."""
-    far = ((VECTORS_INDICES - VECTORS_INDICES[0]) ** 2).sum(axis=1, dtype=np.float32)
-    order = [row for row in np.argsort(far, kind="stable").tolist() if row != DELETED_INDICES]
+    vectors = indexed.VECTORS_INDICES
+    far = ((vectors - vectors[0]) ** 2).sum(axis=1, dtype=np.float32)
+    nearest_first = np.argsort(far, kind="stable").tolist()
+    order = [row for row in nearest_first if row != indexed.DELETED_INDICES]
     expected = pa.table({"id": pa.array(order, pa.int64()), "_distance": far[order]})
-    return made_indices(release, ("vector", "v", "IVF_HNSW_SQ"), expected)
+    return indexed.made_indices(release, ("vector", "v", "IVF_HNSW_SQ"), expected)
 
 
 def graph(**changed: object) -> MessageEdit:
@@ -66,30 +64,16 @@ def _without_levels(graphs: list[str]) -> list[str]:
     return [json.dumps({**json.loads(one), "params": parameters}) for one in graphs]
 
 
-class _Three(vector_tables.Vectors):
-    """Three vectors around the first centroid, and all others around the second."""
-
-    @property
-    def values(self) -> vector_tables.Numbers:
-        """The rows, and the query."""
-        found = vector_tables.numbers(self.element, self.rows + 1, self.seed).astype(
-            np.float32
-        ) / np.float32(10)
-        found[3:] += np.float32(50)
-        return np.asarray(found)
+def _three(numbers: vector_tables.Numbers) -> vector_tables.Numbers:
+    """Return three vectors around the first centroid, and all others around the second."""
+    found = numbers.astype(np.float32) / np.float32(10)
+    found[3:] += np.float32(50)
+    return found
 
 
-_THREE = _Three(
-    "IVF_HNSW_FLAT",
-    rows=24,
-    seed=20,
-    version="2.0",
-    parameters={
-        "m": 4,
-        "ef_construction": 40,
-        "ivf_centroids": np.repeat([[0], [50]], vector_tables.DIMENSION, axis=1).astype("f4"),
-    },
-)
+_THREE = vector_tables.Vectors("IVF_HNSW_FLAT", rows=24, seed=20, version="2.0", moved=_three,
+    parameters={**vector_tables.GRAPH, "ivf_centroids": np.repeat([[0], [50]],
+            vector_tables.DIMENSION, axis=1).astype("f4")})  # fmt: skip
 
 _THIN = replace(TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, version="2.0",
     seed=37)  # fmt: skip

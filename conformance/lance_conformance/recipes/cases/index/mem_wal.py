@@ -22,15 +22,9 @@ LATEST = manifest_path(SHARD, 3)
 
 
 def _rows(*ids: int) -> pa.Table:
-    return pa.table(
-        {"id": ids, "c": [f"row {one}" for one in ids]},
-        schema=pa.schema(
-            [
-                pa.field("id", pa.int64(), False, {"lance-schema:unenforced-primary-key": "true"}),
-                pa.field("c", pa.string()),
-            ]
-        ),
-    )
+    key = pa.field("id", pa.int64(), False, {"lance-schema:unenforced-primary-key": "true"})
+    schema = pa.schema([key, pa.field("c", pa.string())])
+    return pa.table({"id": ids, "c": [f"row {one}" for one in ids]}, schema=schema)
 
 
 def _steps(module: Any, uri: str) -> None:
@@ -73,22 +67,14 @@ def _all_of_shard(data: bytes) -> bytes:
     manifest.replay_after_wal_entry_position = 1
     manifest.current_generation, manifest.shard_spec_id = (2, 1)
     manifest.status = ShardManifest.SEALED
-    manifest.sstables.add(
-        generation=1,
-        path="a1b2c3d4_gen_1",
-        in_memory_bytes=64,
-        physical_rows=1,
-        primary_key_bytes=8,
-    )
+    sizes = {"in_memory_bytes": 64, "physical_rows": 1, "primary_key_bytes": 8}
+    manifest.sstables.add(generation=1, path="a1b2c3d4_gen_1", **sizes)
     manifest.shard_field_entries.add(field_id="bucket", value=bytes(4))
     return manifest.SerializeToString(deterministic=True)
 
 
-_SHARD_LOG = reworked(
-    made(_steps, _rows(1, 2)),
-    _log(inside(MemWalIndexDetails, _all_of_log)),
-    lambda files: {**files, LATEST: _all_of_shard(files[LATEST])},
-)
+_SHARD_LOG = reworked(made(_steps, _rows(1, 2)), _log(inside(MemWalIndexDetails, _all_of_log)),
+    lambda files: {**files, LATEST: _all_of_shard(files[LATEST])})  # fmt: skip
 
 
 def _mark_first(files: Files) -> Files:

@@ -7,20 +7,14 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pyarrow as pa
 
+from lance_conformance.recipes import indexed
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import metadata, metadata_text, values
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, descriptor, index
 from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.indexed import (
-    TEXTS_INDICES,
-    Indexed,
-    early_plain,
-    filtered,
-    held_by,
-    key,
-)
+from lance_conformance.recipes.indexed import TEXTS_INDICES, Indexed, filtered
 from lance_conformance.recipes.model import Files, Recipe
 
 _NGRAM = "ngram_postings.lance"
@@ -33,29 +27,14 @@ def _token(text: str) -> int:
     return first * 37**2 + second * 37 + third
 
 
-_TOKENS = sorted(
-    [
-        (_token(word), key(row))
-        for row, words in {
-            0: "app ppl ple",
-            1: "app ppl ply",
-            3: "apf pfe fel",
-            4: "ape",
-            5: "ban ana nan",
-            6: "ban and nda dan ana",
-            7: "cab aba ban ana",
-        }.items()
-        for word in words.split()
-    ]
-    + [(0, key(2))]
-)
+_WORDS_OF = {0: "app ppl ple", 1: "app ppl ply", 3: "apf pfe fel", 4: "ape", 5: "ban ana nan",
+    6: "ban and nda dan ana", 7: "cab aba ban ana"}  # fmt: skip
+"""Runs of three letters in each row that has any."""
 
-_TOKEN_ROWS = pa.table(
-    {
-        "token": pa.array([token for token, _ in _TOKENS], pa.uint32()),
-        "row": pa.array([key for _, key in _TOKENS], pa.uint64()),
-    }
-)
+_OF_WORDS = [(_token(one), indexed.key(row)) for row, of in _WORDS_OF.items() for one in of.split()]
+_TOKENS = sorted([*_OF_WORDS, (0, indexed.key(2))])
+_TOKEN_ROWS = pa.table({"token": pa.array([token for token, _ in _TOKENS], pa.uint32()),
+        "row": pa.array([row for _, row in _TOKENS], pa.uint64())})  # fmt: skip
 
 SHORT_NGRAM = Indexed(pa.array(["abcd"] * 12), "NGRAM")
 
@@ -96,7 +75,7 @@ def _sized(files: Files) -> Files:
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/ngram/every-token", "rows that every of their tokens has",
-        "L.index.ngram.token", index_files.unsized(filtered(early_plain(SHORT_NGRAM),
+        "L.index.ngram.token", index_files.unsized(filtered(indexed.early_plain(SHORT_NGRAM),
                 "contains(c, 'abc')", [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11], clauses=()))),
     case("index/any/ngram/contains", "a text of two tokens",
         filtered(NGRAM, "contains(c, 'pple')", [0, 10])),
@@ -106,13 +85,13 @@ CASES: tuple[Recipe, ...] = (
         filtered(NGRAM, "regexp_match(c, 'and.*na')", [6])),
     case("index/any/ngram/own-contains", "a text in an index of the reference",
         filtered(NGRAM, "contains(c, 'ana')", [5, 6], by="reference")),
-    case("index/any/ngram/content", "what it holds", held_by(NGRAM, _TOKEN_ROWS)),
+    case("index/any/ngram/content", "what it holds", indexed.held_by(NGRAM, _TOKEN_ROWS)),
     case("index/any/ngram/own-content", "what one of the reference holds",
-        held_by(NGRAM, _TOKEN_ROWS, by="reference")),
+        indexed.held_by(NGRAM, _TOKEN_ROWS, by="reference")),
     case("index/any/ngram/repeated", "a letter that may be missing ends what every match holds",
         filtered(NGRAM, "regexp_match(c, 'apple*')", [0, 1, 10])),
     case("index/any/ngram/plain", "files of 2.0, whose sizes nobody says",
-        index_files.unsized(filtered(early_plain(SHORT_NGRAM), "contains(c, 'abc')",
+        index_files.unsized(filtered(indexed.early_plain(SHORT_NGRAM), "contains(c, 'abc')",
                 [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]))),
     fault("token-twice", "a token that occurs twice", "L.index.ngram.order",
         values("ngram_postings.lance", "tokens", words(0x3C9C, width=4), 4)),

@@ -13,29 +13,12 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lanceref.proto.file_pb2 import Encoding, Field
 
-from lance_conformance.recipes import blocks
+from lance_conformance.recipes import blocks, edits, handmade_files
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.cases.pages import edge_pages
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
-from lance_conformance.recipes.edits import (
-    M,
-    assign,
-    built,
-    byte,
-    column_edit,
-    field,
-    page,
-    put,
-    resize,
-)
-from lance_conformance.recipes.handmade_files import (
-    Page,
-    fast_lanes,
-    in_pages,
-    one_page,
-    reworked,
-    words,
-)
+from lance_conformance.recipes.edits import assign, built, byte, field, page
+from lance_conformance.recipes.handmade_files import Page, in_pages, words
 from lance_conformance.recipes.model import Maker, Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
 from lance_conformance.recipes.pages import NULLABLE, PICKS, Chunk, chunked, one_chunk, zipped
@@ -121,7 +104,7 @@ def run(values: Block, lengths: Block, count: int) -> Page:
 def coded_arms(message: PageLayout) -> None:
     inner = CompressiveEncoding.FromString(message.mini_block_layout.dictionary.SerializeToString())
     coded = {"fsst.symbol_table": edge_pages.SYMBOLS, "fsst.values": inner}
-    put(message, {f"mini_block_layout.dictionary.{path}": new for path, new in coded.items()})
+    edits.put(message, {f"mini_block_layout.dictionary.{path}": new for path, new in coded.items()})
 
 
 def after_length(value: bytes) -> bytes:
@@ -173,7 +156,7 @@ def tail() -> Maker:
     """A block of packed levels, and six after it as they are."""
     levels = [int(at % 13 == 1) for at in range(COUNT_CORNERS)]
     encoding, _ = blocks.out_of_line(levels[:1024], 16)
-    data = fast_lanes(levels[:1024], 16, 1) + words(*levels[1024:], width=2)
+    data = handmade_files.fast_lanes(levels[:1024], 16, 1) + words(*levels[1024:], width=2)
     values = [at % 200 for at in range(COUNT_CORNERS)]
     chunk = Chunk(COUNT_CORNERS, (words(*values, width=1),), data)
     made = chunked("2.1", blocks.flat([0], 8)[0], [chunk], definition=encoding)
@@ -199,7 +182,7 @@ CASES: tuple[Recipe, ...] = (
     fault("constant", "one run length for all, in a chunk", "L.codec.encoding.context",
         assign(f"{RUN_LENGTHS}.constant.value", b"\x02\x00\x00\x00")),
     case("file/2.3/arms/nothing", "levels, and no values: all rows are null",
-        "L.page.planar.planes", one_page(pa.array([None] * 3, pa.int32()), "2.3",
+        "L.page.planar.planes", handmade_files.one_page(pa.array([None] * 3, pa.int32()), "2.3",
             built(PlanarLayout, {"structure.dense.layers": [NULLABLE], "values.none": {}}))),
     case("file/2.3/arms/rows", "packed rows: a coded string, a compressed one, a row",
         "L.codec.packed-struct.row", struct_rows()),
@@ -223,11 +206,11 @@ CASES: tuple[Recipe, ...] = (
         edge_pages.controlled("2.1", 8, lambda level: words(level, width=2))),
     fault("level", "a definition level above those of its layers", "L.page.levels.def-range",
         byte("control word", at=0, new=5)),
-    fault("width-three", "row numbers of three bytes", "L.page.rowindex.width", resize(1, 6)),
+    fault("width-three", "row numbers of three bytes", "L.page.rowindex.width", edits.resize(1, 6)),
     case("file/2.1/arms/two-pages", "two pages of chunks, one after the other",
         "L.file.pages.length", edge_pages.in_two_pages(pa.array([1, 2, 3, 4, 5, 6], pa.int16()))),
     lint("falling", "a second page before the first", "L.file.pages.priority",
-        column_edit({"pages.0.priority": 4})),
+        edits.column_edit({"pages.0.priority": 4})),
     case("file/2.1/arms/one-packed", "a dictionary of one item, in a whole block of packed ones",
         "L.codec.bitpack.out-of-line",
         distinct([0, 0, 0], blocks.out_of_line([5], 64), 1, pa.array([5, 5, 5], pa.int64()))),
@@ -258,9 +241,9 @@ CASES: tuple[Recipe, ...] = (
         distinct([0, 1, 0], blocks.compressed(blocks.flat([5, 6], 64), "zstd"), 2,
             pa.array([5, 6, 5], pa.int64()))),
     fault("no-bytes", "compressed items that have no bytes", "L.codec.general.frame",
-        column_edit({"pages.0.buffer_sizes.-1": 0})),
+        edits.column_edit({"pages.0.buffer_sizes.-1": 0})),
     fault("texts", "items of any length for a column of integers", "L.page.leaf.kind",
-        assign(f"{M}.dictionary.general.values.variable.offsets.flat.bits_per_value", 32)),
+        assign(f"{edits.M}.dictionary.general.values.variable.offsets.flat.bits_per_value", 32)),
     *cases("file/{2.1,2.2,2.3}/arms/levels", "definition levels that are compressed",
         "L.codec.encoding.levels", of=levels_arms),
     *cases("file/{2.1,2.2,2.3}/arms/logs", "chunks of 2**11 to 2**15 booleans, compressed",
@@ -274,7 +257,8 @@ CASES: tuple[Recipe, ...] = (
             picked(version, (PAIRS, words(*range(8), width=2)), 4))),
     *cases("file/{2.1,2.2,2.3}/arms/old-words",
         "a field that is called a leaf in runs, which nobody heeds", "L.file.schema.logical-type",
-        of=lambda version: reworked(file(column(pa.array([1, 2, 3], pa.int32())), version),
+        of=lambda version: handmade_files.reworked(
+            file(column(pa.array([1, 2, 3], pa.int32())), version),
             field(0, type=Field.LEAF, encoding=Encoding.RLE))),
     *cases("file/{2.1,2.2,2.3}/arms/compressed-pairs", "pairs that are compressed",
         "L.codec.general.frame",

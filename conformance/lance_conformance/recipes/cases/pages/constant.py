@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from lanceref.pages.planar import dense_layout
 from lanceref.proto.file_pb2 import Field
 
 from lance_conformance.recipes import blocks, edits, pages
@@ -11,10 +10,10 @@ from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import CATEGORIES, DICTIONARY, pairs
 from lance_conformance.recipes.constructors import case, cases, fault, faults
 from lance_conformance.recipes.edits import assign, byte, field, more, resize, spare_buffer
-from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, one_page, words
+from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
-from lance_conformance.recipes.pages import PICKS, chunk, flat_layout, mini_block, table
+from lance_conformance.recipes.pages import PICKS, one_chunk
 
 _C = "constant_layout"
 
@@ -23,25 +22,12 @@ _NULL_LISTS = pa.array([[None, None], [], None, [None]], pa.list_(pa.int32()))
 
 _POOL = [10**9, 10**9 + 3, 10**9 + 1, 10**9 + 2]
 _PICKS = [0, 1, 2, 3, 3, 0]
-
-
-_INDICES = chunk(bytes(_PICKS))
 _ITEMS = [5, 9, 6, 7]
 
 
 def _page(items: Block, version: str) -> Page:
-    layout = mini_block(flat_layout(8), len(PICKS), (1,))
-    mini = layout.mini_block_layout
-    mini.dictionary.CopyFrom(items[0])
-    mini.num_dictionary_items = len(_ITEMS)
-    indices = bytes(PICKS)
-    if version == "2.1":
-        mini.has_large_chunk = False
-        small = words(0, len(indices), width=2).ljust(8, b"\xfe") + indices.ljust(8, b"\xfe")
-        return Page(layout, len(PICKS), (words(len(small) // 8 - 1 << 4, width=2), small, items[1]))
-    large = chunk(indices)
-    described = dense_layout(layout) if version == "2.3" else layout
-    return Page(described, len(PICKS), (table((large, 0)), large, items[1]))
+    picks = blocks.flat(PICKS, 8)
+    return one_chunk(version, picks, len(PICKS), dictionary=(items, len(_ITEMS)))
 
 
 _EVERY = blocks.every(_ITEMS, 64)
@@ -55,13 +41,8 @@ _KEYS = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 1], pa.int8()), ["a
 
 
 def _wide_dictionary(bits: int, width: int) -> Page:
-    layout = mini_block(flat_layout(8), 2, (1,))
-    layout.mini_block_layout.dictionary.CopyFrom(blocks.out_of_line([2**width - 1], bits)[0])
-    layout.mini_block_layout.num_dictionary_items = 1024
-    indices = chunk(b"\x00\x01")
-    return Page(
-        layout, 2, (table((indices, 0)), indices, fast_lanes(pages.pair(width), bits, width))
-    )
+    items = blocks.out_of_line(pages.pair(width), bits)
+    return one_chunk("2.2", blocks.flat([0, 1], 8), 2, dictionary=(items, 1024))
 
 
 _DEEP = [
@@ -70,9 +51,8 @@ _DEEP = [
 ]
 """Structs nested 66 deep, after the one field of a column."""
 
-_PACKED = mini_block(flat_layout(8), 6, (1,))
-_PACKED.mini_block_layout.dictionary.CopyFrom(blocks.out_of_line(_POOL, 64)[0])
-_PACKED.mini_block_layout.num_dictionary_items = 4
+_PACKED = one_chunk("2.2", blocks.flat(_PICKS, 8), len(_PICKS),
+    dictionary=(blocks.out_of_line(_POOL, 64), len(_POOL)))  # fmt: skip
 
 
 CASES: tuple[Recipe, ...] = (
@@ -185,8 +165,8 @@ CASES: tuple[Recipe, ...] = (
         pa.array([10 ** 12 + i % 5 * 10 ** 11 for i in range(600)], pa.int64())),
     case("file/2.2/dictionary/packed-items", "eight-bit indices, a dictionary in one padded block",
         ("L.codec.bitpack.out-of-line", "L.page.dictionary.index-width"),
-        one_page(pa.array([_POOL[pick] for pick in _PICKS], pa.int64()), "2.2", _PACKED,
-            table((_INDICES, 0)), _INDICES, fast_lanes(_POOL, 64, 30)), reachable=True),
+        in_pages(pa.array([_POOL[pick] for pick in _PICKS], pa.int64()), "2.2", _PACKED),
+        reachable=True),
     fault("short", "a dictionary block that ends early", "L.codec.bitpack.out-of-line",
         resize(2, -8), flags="BufferTooShort"),
     *(case(f"file/{version}/dictionary/codecs",

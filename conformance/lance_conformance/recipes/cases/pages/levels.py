@@ -20,20 +20,13 @@ _CUT = pa.array([[], *[[{"x": True, "y": {"z": False}}]] * 33_000, None, [{"x": 
 """33,003 entries: too many for one page of `z`, whose definition levels are of one bit more."""
 
 
-_IN_PAIRS = column(
-    pa.array(
-        [[[{"x": 1}, {"x": 2}], [{"x": 3}, {"x": 4}]], [], None],
-        pa.list_(pa.list_(pa.struct([("x", pa.int8())]), 2)),
-    )
-)
+_IN_PAIRS = column(pa.array([[[{"x": 1}, {"x": 2}], [{"x": 3}, {"x": 4}]], [], None],
+        pa.list_(pa.list_(pa.struct([("x", pa.int8())]), 2))))  # fmt: skip
 """Entries of null and empty lists are repeated like all else, which 14.0.2 cannot write."""
 
-_PAIRS = column(
-    pa.array(
+_PAIRS = column(pa.array(
         [[{"x": i, "y": 5 if i < 6 else i * 7}, {"x": -i, "y": 5}] for i in range(12)],
-        pa.list_(pa.struct([("x", pa.int8()), ("y", pa.int64())]), 2),
-    )
-)
+        pa.list_(pa.struct([("x", pa.int8()), ("y", pa.int64())]), 2)))  # fmt: skip
 """Two pages of each field: one value alone is in the first page of the second."""
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
 
-from lance_conformance.recipes import columns, edits
+from lance_conformance.recipes import blocks, columns, edits
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import assign, byte, field, layers, more, page
-from lance_conformance.recipes.handmade_files import one_page, words
+from lance_conformance.recipes.handmade_files import in_pages, words
 from lance_conformance.recipes.model import Recipe, SpanPatch
-from lance_conformance.recipes.pages import chunk, flat_layout, mini_block, table
+from lance_conformance.recipes.pages import Chunk, chunked, one_chunk
 
 
 def random_integers(count: int, type_: pa.DataType) -> pa.Array:
@@ -37,29 +39,22 @@ def _wrapped(message: PageLayout) -> None:
 _TABLE = ("L.page.miniblock.table-size", "L.page.miniblock.num-items")
 _BITS = (8, 16, 32, 64)
 _INTEGERS = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in _BITS]
-_TYPES: dict[str, pa.Array] = {
-    **{str(type_): columns.integers(type_) for type_ in _INTEGERS},
+_TYPES: dict[str, pa.Array] = {**{str(type_): columns.integers(type_) for type_ in _INTEGERS},
     **{f"float{bits}": columns.floats(getattr(pa, f"float{bits}")()) for bits in _BITS[1:]},
-    **columns.TEMPORAL,
-    **columns.DECIMALS,
-    "fixed-size-binary": columns.FIXED_BINARY,
-    "bool": columns.BOOLEANS,
-}
+    **columns.TEMPORAL, **columns.DECIMALS, "fixed-size-binary": columns.FIXED_BINARY,
+    "bool": columns.BOOLEANS}  # fmt: skip
 
 SOME_TYPES = ("int8", "int32", "int64", "float32", "bool", "decimal128", "timestamp-us-zone")
 """Types that stand for the others in 2.2: only the chunk grammar differs from 2.1."""
 
 _BYTES = bytes(i * 7 % 251 for i in range(16384 + 100))
-_BIG = (chunk(_BYTES[:16384]), chunk(_BYTES[16384:]))
-_LAST = chunk(words(1, 2, 3, 4, width=4))
+_BIG = [Chunk(16384, (_BYTES[:16384],)), Chunk(100, (_BYTES[16384:],))]
+_LAST = one_chunk("2.2", blocks.flat([1, 2, 3, 4], 32), 4)
 
-
-_ZEROS = chunk(words(7, 8, 9, width=4), levels=(bytes(6),), num_levels=3)
-
-
-_NEVER_NULL = mini_block(flat_layout(32), 3, (3,))
+_NEVER_NULL = chunked("2.2", blocks.flat([0], 32)[0],
+    [Chunk(3, (words(7, 8, 9, width=4),), bytes(6))],
+    definition=blocks.flat([0], 16)[0])  # fmt: skip
 """Levels that are there and all zero: the layer could be null and is not."""
-_NEVER_NULL.mini_block_layout.def_compression.CopyFrom(flat_layout(16))
 
 
 CASES: tuple[Recipe, ...] = (
@@ -69,17 +64,16 @@ CASES: tuple[Recipe, ...] = (
         array in _TYPES.items() if version == "2.1" or name in SOME_TYPES),
     case("file/2.2/miniblock/large-chunks", "a chunk of 2**14 bytes, far above what 2.1 can hold",
         ("L.page.miniblock.chunk-bytes", "L.page.miniblock.log"),
-        one_page(pa.array(list(_BYTES), pa.uint8()), "2.2",
-            mini_block(flat_layout(8), len(_BYTES), (1,)), table((_BIG[0], 14), (_BIG[1], 0)),
-            b"".join(_BIG)), reachable=True),
+        in_pages(pa.array(list(_BYTES), pa.uint8()), "2.2",
+            chunked("2.2", blocks.flat([0], 8)[0], _BIG)), reachable=True),
     case("file/2.2/miniblock/last-log", "a last chunk that states its four values",
-        "L.page.miniblock.last-log", one_page(pa.array([1, 2, 3, 4], pa.int32()), "2.2",
-            mini_block(flat_layout(32), 4, (1,)), table((_LAST, 2)), _LAST)),
+        "L.page.miniblock.last-log", in_pages(pa.array([1, 2, 3, 4], pa.int32()), "2.2",
+            replace(_LAST, buffers=(words(0x22, width=4), _LAST.buffers[1])))),
     fault("rest", "a last chunk that states twice its values", "L.page.miniblock.last-log",
         byte("word of chunk 0", at=0, new=0x23), flags="CountMismatch"),
     case("file/2.2/miniblock/never-null", "definition levels that are all zero",
         "L.page.levels.def-range",
-        one_page(pa.array([7, 8, 9], pa.int32()), "2.2", _NEVER_NULL, table((_ZEROS, 0)), _ZEROS)),
+        in_pages(pa.array([7, 8, 9], pa.int32()), "2.2", _NEVER_NULL)),
     fault("level", "a level that no layer has", "L.page.levels.def-range",
         byte("field c", "levels", at=0, new=2, nth=1), flags="LevelsDisagree"),
     case("file/2.1/miniblock/plain", "three numbers, no level",

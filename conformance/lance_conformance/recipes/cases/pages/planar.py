@@ -32,17 +32,14 @@ _ITEMS = (b"the first item", b"", b"the third", b"the last")
 
 def _positions(nulls: Block, places: Sequence[int]) -> Page:
     """Lay out twelve slots that are 7, or null at some positions."""
-    own = built(
-        SparseValiditySet,
-        {
-            "meaning": SparseValiditySet.NULL_POSITIONS,
-            "num_positions": len(places),
-            "positions": nulls[0],
-        },
-    )
-    values = {"values.constant.scalar": words(7, width=2)}
-    layout = built(PlanarLayout, {"structure.sparse.layers.0.validity": own, **values})
-    return Page(layout, _ROWS, _buffers(nulls))
+    validity = "structure.sparse.layers.0.validity"
+    paths = {
+        f"{validity}.meaning": SparseValiditySet.NULL_POSITIONS,
+        f"{validity}.num_positions": len(places),
+        f"{validity}.positions": nulls[0],
+        "values.constant.scalar": words(7, width=2),
+    }
+    return Page(built(PlanarLayout, paths), _ROWS, _buffers(nulls))
 
 
 def _counts(counts: Block, numbers: tuple[int, ...]) -> Page:
@@ -76,14 +73,12 @@ def _nulls(*positions: int) -> list[int | None]:
 
 _NOTHING: Block = (CompressiveEncoding(constant=Constant()), b"")
 _NULLS = (1, 3, 4, 9)
-_ANY_NULLS = {
-    **{name: (made, _NULLS) for name, made in blocks.rising(_NULLS, 64).items()},
-    "range": (blocks.steps(2, 3, 64), (2, 5, 8)),
-    "constant": (blocks.constant(5, 64), (5,)),
+_ANY_NULLS = {**{name: (made, _NULLS) for name, made in blocks.rising(_NULLS, 64).items()},
+    "range": (blocks.steps(2, 3, 64), (2, 5, 8)), "constant": (blocks.constant(5, 64), (5,)),
     "delta, constant": (blocks.differences(1, blocks.constant(4, 64), 64), (1, 5, 9)),
     "delta, range": (blocks.differences(0, blocks.steps(1, 1, 64), 64), (0, 1, 3, 6, 10)),
-    "rle of ranges": (blocks.runs(blocks.steps(1, 2, 64), blocks.flat([1] * 4, 32)), (1, 3, 5, 7)),
-}
+    "rle of ranges": (blocks.runs(blocks.steps(1, 2, 64), blocks.flat([1] * 4, 32)),
+        (1, 3, 5, 7))}  # fmt: skip
 
 _COUNTS = (1, 3, 2, 3)
 _ANY_COUNTS = {**{name: (made, _COUNTS) for name, made in blocks.every(_COUNTS, 64).items()},

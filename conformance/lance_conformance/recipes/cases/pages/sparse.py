@@ -33,38 +33,23 @@ def _many_slots(slots: int) -> dict[str, object]:
     return {f"{_LISTS}.num_child_slots": slots, f"{_LISTS}.counts.constant.value": words(slots)}
 
 
-_MANY_NULLS = {
-    **_many_slots(20_000_000),
+_MANY_NULLS = {**_many_slots(20_000_000),
     "structure.sparse.layers.1.validity.positions.range.uncompressed_bits_per_value": 64,
     "structure.sparse.layers.1.validity.positions.range.step": 1,
-    "structure.sparse.layers.1.validity.num_positions": 20_000_000,
-}
+    "structure.sparse.layers.1.validity.num_positions": 20_000_000}  # fmt: skip
 
-_INDEXED = edits.built(
-    PlanarLayout,
-    {
-        f"{_VALIDITY}.meaning": SparseValiditySet.NULL_POSITIONS,
-        f"{_VALIDITY}.num_positions": 1,
-        f"{_VALIDITY}.positions.constant.value": words(1),
+_INDEXED = edits.built(PlanarLayout, {f"{_VALIDITY}.meaning": SparseValiditySet.NULL_POSITIONS,
+        f"{_VALIDITY}.num_positions": 1, f"{_VALIDITY}.positions.constant.value": words(1),
         "values.indexed.indices": packed(32, 2),
-        "values.indexed.items": zipped_items(len(_ITEMS)),
-    },
-)
+        "values.indexed.items": zipped_items(len(_ITEMS))})  # fmt: skip
 """Five slots, the second null, as indices packed to two bits, after which all are as they are."""
 
 _ZIPPED = zip_items(_ITEMS)
 
-_NO_SLOTS = edits.built(
-    PlanarLayout,
-    {
-        f"{_LISTS}.non_empty_positions.constant": {},
-        f"{_LISTS}.counts.constant": {},
-        f"{_LISTS}.validity": NO_NULLS,
-        "structure.sparse.layers.1.validity": NO_NULLS,
-        "values.zipped.bits_per_value": 8,
-        "values.zipped.compression.flat.bits_per_value": 8,
-    },
-)
+_NO_SLOTS = edits.built(PlanarLayout, {f"{_LISTS}.non_empty_positions.constant": {},
+        f"{_LISTS}.counts.constant": {}, f"{_LISTS}.validity": NO_NULLS,
+        "structure.sparse.layers.1.validity": NO_NULLS, "values.zipped.bits_per_value": 8,
+        "values.zipped.compression.flat.bits_per_value": 8})  # fmt: skip
 """Lists of nothing, whose zipped values are none."""
 
 

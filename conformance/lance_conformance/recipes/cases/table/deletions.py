@@ -16,21 +16,12 @@ from pylanceref.metadata import DataFile as metadata_DataFile
 from pylanceref.operation import LanceOperation as Op
 from pyroaring import BitMap
 
-from lance_conformance.recipes import edits
+from lance_conformance.recipes import edits, model
 from lance_conformance.recipes.columns import numbered
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import LAST, SECOND, fragment, manifest
 from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.model import (
-    DATA,
-    Maker,
-    Paths,
-    Recipe,
-    Remove,
-    Rename,
-    Resize,
-    SpanPatch,
-)
+from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import dataset, file, stored
 
 
@@ -166,7 +157,7 @@ def _overlaid(
     after: Callable[[Any], object] = lambda dataset: None,
     gone: int = 0,
     **held: list[Any],
-) -> Maker:
+) -> model.Maker:
     """Return a maker of the base with overlays, without the rows that are gone at its start."""
 
     def steps(uri: str) -> pa.Table:
@@ -189,7 +180,7 @@ def _two_pages(uri: str) -> pa.Table:
     pylanceref.write_dataset(table, uri, data_storage_version="2.0")
     (path,) = Path(uri, "data").iterdir()
     made = file(table, "2.0", batches=2, data_cache_bytes=1)()
-    path.write_bytes(made.files[DATA])
+    path.write_bytes(made.files[model.DATA])
     overlay_file(uri, 0, [1, 6], pa.table({"a": pa.array([101, 106], pa.int64())}), [0])
     return pa.table({"a": pa.array([0, 101, 2, 3, 4, 5, 106, 7], pa.int64())})
 
@@ -203,7 +194,7 @@ def _new_lists(uri: str) -> pa.Table:
     return pa.table({"a": pa.array([[1], [9, 9, 9], None, None], pa.list_(pa.int16()))})
 
 
-def _first(edit: Paths) -> Paths:
+def _first(edit: model.Paths) -> model.Paths:
     """Return new values of the first overlay."""
     return {f"overlays.0.{path}": value for path, value in edit.items()}
 
@@ -242,7 +233,7 @@ CASES: tuple[Recipe, ...] = (
     lint("deletion-flag", "a deletion file without its flag", "L.table.flags.content",
         manifest({"reader_feature_flags": 0, "writer_feature_flags": 0}, LAST)),
     fault("missing", "the deletion file is gone", "L.table.files.exist",
-        Remove("_deletions/*.arrow")),
+        model.Remove("_deletions/*.arrow")),
     fault("count", "three deleted rows stated, two in the file", "L.table.deletions.count",
         fragment({"deletion_file.num_deleted_rows": 3}, LAST)),
     fault("type", "a deletion file of type 7", "L.table.deletions.type",
@@ -268,7 +259,7 @@ CASES: tuple[Recipe, ...] = (
     lint("container-offset", "a container said to stand one byte before its place",
         "L.table.roaring.offsets", SpanPatch(("container offsets",), 15, target=_BIN)),
     fault("renamed", "a deletion file under another name", "L.table.files.exist",
-        Rename(_BIN, "_deletions/0.bin"), also="L.table.deletions.name"),
+        model.Rename(_BIN, "_deletions/0.bin"), also="L.table.deletions.name"),
     fault("no-bitmap", "a deletion file that is no bitmap", "L.table.roaring.cookie",
         SpanPatch(("*cookie*",), 1, target=_BIN), also="L.table.deletions.bitmap"),
     case("table/any/deletions/fragment", "a fragment without a row left is gone",

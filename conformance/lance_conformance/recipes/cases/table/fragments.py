@@ -34,39 +34,24 @@ def _tombstoned(uri: str) -> pa.Table:
 _POINTS = pa.array([{"x": 1}, {"x": 2}], pa.struct([("x", pa.int32())]))
 _WIDER = pa.struct([("x", pa.int32()), ("z", pa.int32())])
 
-_IDS = {
-    "segments.0.range.end": 3,
-    "segments.1.range_with_holes.start": 10,
-    "segments.1.range_with_holes.end": 15,
-    "segments.1.range_with_holes.holes.u32_array.base": 10,
+_IDS = {"segments.0.range.end": 3, "segments.1.range_with_holes.start": 10,
+    "segments.1.range_with_holes.end": 15, "segments.1.range_with_holes.holes.u32_array.base": 10,
     "segments.1.range_with_holes.holes.u32_array.offsets": words(2, width=4),
-    "segments.2.range_with_bitmap.start": 20,
-    "segments.2.range_with_bitmap.end": 23,
-    "segments.2.range_with_bitmap.bitmap": b"\x05",
-    "segments.3.sorted_array.u16_array.base": 30,
+    "segments.2.range_with_bitmap.start": 20, "segments.2.range_with_bitmap.end": 23,
+    "segments.2.range_with_bitmap.bitmap": b"\x05", "segments.3.sorted_array.u16_array.base": 30,
     "segments.3.sorted_array.u16_array.offsets": words(0, 4, width=2),
-    "segments.4.array.u64_array.values": words(50, 40),
-}
+    "segments.4.array.u64_array.values": words(50, 40)}  # fmt: skip
 """13 ids in segments of all five kinds."""
 
-_WIDE_IDS = {
-    "segments.0.range_with_bitmap.start": 1000,
-    "segments.0.range_with_bitmap.end": 1012,
-    "segments.0.range_with_bitmap.bitmap": b"\xa1\x0b",
-    "segments.1.range_with_holes.start": 10,
-    "segments.1.range_with_holes.end": 19,
-    "segments.1.range_with_holes.holes.u16_array.base": 11,
-    "segments.1.range_with_holes.holes.u16_array.offsets": words(0, 5, width=2),
-}
+_WIDE_IDS = {"segments.0.range_with_bitmap.start": 1000, "segments.0.range_with_bitmap.end": 1012,
+    "segments.0.range_with_bitmap.bitmap": b"\xa1\x0b", "segments.1.range_with_holes.start": 10,
+    "segments.1.range_with_holes.end": 19, "segments.1.range_with_holes.holes.u16_array.base": 11,
+    "segments.1.range_with_holes.holes.u16_array.offsets": words(0, 5, width=2)}  # fmt: skip
 """13 ids in a bitmap of twelve bits and a range with two holes."""
 
-_NO_VALUES = {
-    "segments.0.range.start": 4,
-    "segments.0.range.end": 4,
-    "segments.1.array.u64_array": {},
-    "segments.2.range.start": 7,
-    "segments.2.range.end": 10,
-}
+_NO_VALUES = {"segments.0.range.start": 4, "segments.0.range.end": 4,
+    "segments.1.array.u64_array": {}, "segments.2.range.start": 7,
+    "segments.2.range.end": 10}  # fmt: skip
 """Segments without a value before one of three."""
 
 

@@ -14,23 +14,14 @@ from lanceref.proto.table_pb2 import IndexMetadata
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.oracle import lance
-from lance_conformance.recipes import edits
+from lance_conformance.recipes import edits, model
 from lance_conformance.recipes.cases.file_0_1.container import LEGACY
 from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.columns import numbered
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.edits import LAST, MANIFEST, THIRD, anew, data_file, index, manifest
 from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.model import (
-    Files,
-    Maker,
-    MessageEdit,
-    Recipe,
-    Remove,
-    Rename,
-    Resize,
-    SpanPatch,
-)
+from lance_conformance.recipes.model import Recipe, Remove, Rename, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import stored, write
 
 _FIVE = pa.table({"a": pa.array([4, 1, 3, 0, 2], pa.int64())})
@@ -58,7 +49,7 @@ def _branch(name: str, said: Mapping[str, object]) -> Callable[[Any], None]:
     return leave
 
 
-def _referred() -> Maker:
+def _referred() -> model.Maker:
     """Name version 1 by a tag, and leave it by a branch."""
     named = _branch("line", _BRANCH)
     return stored(numbered(0, 3), lambda ds: ds.tags.create("first", 1), named)
@@ -78,7 +69,7 @@ def _in_early_files(ds: Any) -> None:
 _two = partial(stored, numbered(0, 3), _appended, holds=numbered(0, 6))
 
 
-def _sized(files: Files) -> Files:
+def _sized(files: model.Files) -> model.Files:
     """Let the manifest list the files of the index by the sizes they have."""
     sizes = {Path(name).name: len(data) for name, data in files.items()}
 
@@ -348,7 +339,8 @@ CASES: tuple[Recipe, ...] = (
             Rename(LAST, "_versions/2.manifest"))),
     *faults("table/any/manifest/early-index-listed", lint("early-index-manifest",
             "a listed file of an index that holds no manifest", "L.legacy.manifest.position",
-            MessageEdit("metadata", {"manifest_position": None}, "_indices/*/page_lookup.lance"))),
+            model.MessageEdit("metadata", {"manifest_position": None},
+                "_indices/*/page_lookup.lance"))),
     *faults("table/any/manifest/v1-names", fault("scheme-zero",
             "version 0 in the other scheme, of the greatest number that a name can have",
             "L.table.naming.one-scheme",

@@ -19,7 +19,7 @@ from pylanceref.operation import LanceOperation as Op
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.cases.transactions.commits import rows
 from lance_conformance.recipes.constructors import Clauses, act, case
-from lance_conformance.recipes.edits import indices, inner, manifest, manifest_of, transaction
+from lance_conformance.recipes.edits import index, inner, manifest, manifest_of, transaction
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Change, Recipe
 from lance_conformance.recipes.oracle_made import Step, dataset, released, write
@@ -170,21 +170,15 @@ def _indexed(uri: str) -> pa.Table:
 def _append_beside(uri: str) -> Staged:
     table = _indexed(uri)
     facts = {"indices": [{"name": "i", "index_details": "/lance.table.FutureIndexDetails"}]}
-    change = indices(
-        {
-            "indices.0.index_version": 99,
-            "indices.0.index_details.type_url": "/lance.table.FutureIndexDetails",
-            "indices.0.index_details.value": b"\x08\x01",
-        },
-        manifest_of(3),
-    )
     operation = Op.Append(commits.new(uri, rows(6, 7)))
     table = pa.concat_tables([table, rows(6, 7)])
-    return Staged(((operation, 3),), table, facts, changes=(change,))
+    return Staged(((operation, 3),), table, facts, changes=(_FUTURE_INDEX,))
 
 
 _PLAIN = dataset(_held(6), _without_files)
 _LAST = manifest_of(3)
+_FUTURE_INDEX = index({"index_version": 99, "index_details.value": b"\x08\x01",
+        "index_details.type_url": "/lance.table.FutureIndexDetails"}, _LAST)  # fmt: skip
 
 
 def _rows(start: int, end: int) -> pa.Table:
@@ -205,11 +199,8 @@ _DELETE: Step = ("delete", "id = 2 or id = 9")
 _UPDATE: Step = ("update", {"s": "'new'"}, "id = 4")
 _UPSERT: Step = ("upsert", "changed")
 _COMPACT: Step = ("compact",)
-_COLUMNS: tuple[Step, ...] = (
-    ("add", {"twice": "id * 2"}),
-    ("rename", "s", "text"),
-    ("drop", ["n"]),
-)  # fmt: skip
+_COLUMNS: tuple[Step, ...] = (("add", {"twice": "id * 2"}), ("rename", "s", "text"),
+    ("drop", ["n"]))  # fmt: skip
 
 
 _BACKWARD: tuple[tuple[str, str, str, Clauses, tuple[Step, ...], Mapping[str, object]], ...] = (
@@ -295,9 +286,7 @@ CASES: tuple[Recipe, ...] = (
         path in {"manifest": "", "fragment": "fragments.0", "schema": "fields.0",
             "data-file": "fragments.0.files.0"}.items()),
     case("table/any/forward/index", "an index of a type and version of the future",
-        "L.table.index.unknown", reworked(dataset(_indexed), indices({"indices.0.index_version": 99,
-                    "indices.0.index_details.type_url": "/lance.table.FutureIndexDetails",
-                    "indices.0.index_details.value": b"\x08\x01"}, _LAST)), kind="forward",
+        "L.table.index.unknown", reworked(dataset(_indexed), _FUTURE_INDEX), kind="forward",
         reachable=True),
     act("txn/any/forward/append-index", "an Append leaves an index of the future as it is",
         "L.table.index.unknown", staged(_append_beside)),

@@ -96,26 +96,12 @@ def _restore(uri: str) -> Any:
     return Op.Restore(1)
 
 
-STAGES: Mapping[str, Stage] = {
-    "append": _append,
-    "overwrite": _overwrite,
-    "delete 0": _delete(0, 1),
-    "delete 1": _delete(1, 4),
-    "delete fragment": _delete_whole,
-    "update": _update,
-    "update column": _update_column,
-    "merge": _merge,
-    "project": _project,
-    "replace 0a": _replace(0, "a"),
-    "replace 0b": _replace(0, "b"),
-    "replace 1b": _replace(1, "b"),
-    "index a": _index("i", 0),
-    "index b": _index("k", 1, 2),
-    "config k": _config("k"),
-    "config l": _config("l"),
-    "schema key": _schema_key,
-    "restore": _restore,
-}
+STAGES: Mapping[str, Stage] = {"append": _append, "overwrite": _overwrite,
+    "delete 0": _delete(0, 1), "delete 1": _delete(1, 4), "delete fragment": _delete_whole,
+    "update": _update, "update column": _update_column, "merge": _merge, "project": _project,
+    "replace 0a": _replace(0, "a"), "replace 0b": _replace(0, "b"), "replace 1b": _replace(1, "b"),
+    "index a": _index("i", 0), "index b": _index("k", 1, 2), "config k": _config("k"),
+    "config l": _config("l"), "schema key": _schema_key, "restore": _restore}  # fmt: skip
 """What is committed over `commits.base` by name: the campaign of conflicts tries every pair."""
 
 
