@@ -129,9 +129,10 @@ def segments(random: Random, view: View) -> str | None:
 def compact_deferred(random: Random, view: View) -> str | None:
     """Small fragments joined; the indices learn where the rows went and stay as they are.
 
-    The oracle refuses graphs over deleted rows then (D.index.vector-graph-after-deferred).
+    The oracle refuses graphs over deleted rows then (D.index.vector-graph-after-deferred), and
+    loses rows of FM indices (D.index.fm-after-deferred).
     """
-    if any("HNSW" in kind for _, _, kind in view.indices):
+    if any("HNSW" in kind or kind == "FM" for _, _, kind in view.indices):
         return None
     size = f"target_rows_per_fragment={random.choice((5, 10, 20))}"
     return f"{view.place}.optimize.compact_files({size}, defer_index_remap=True)"
