@@ -186,22 +186,20 @@ class StrictRule:
     def __init__(self, schema: pa.Schema, engine: Engine) -> None:
         self._schema, self._engine = schema, engine
 
-    def apply(self, node: Node, *, strict: bool = True) -> Expr:
+    def apply(self, node: Node, *, strict: bool = True, tested: bool = False) -> Expr:
         """Return an expression with strict literals. Raises QueryRefused.
 
         A condition below a denial or a test is not strict: only its matches become truth values and
-        its zeros equal.
+        its zeros equal. Below a test matches remain what they are, which DataFusion refuses.
         """
         if node.op in ("AND", "OR"):
-            left, right = (self._truth(part, strict) for part in node.parts)
+            left, right = (self._truth(part, strict, tested) for part in node.parts)
             if left is node.parts[0].expr and right is node.parts[1].expr:
                 return node.expr
             return left & right if node.op == "AND" else left | right
         if node.op == "Not" or node.op in TESTS:
             (part,) = node.parts
-            if node.op in TESTS and part.op == "regexp_match":
-                return node.expr
-            inner = self._truth(part, False)
+            inner = self._truth(part, False, tested or node.op in TESTS)
             return node.expr if inner is part.expr else TESTS.get(node.op, operator.invert)(inner)
         if (strict and node.op in ARITHMETIC) or node.op in COMPARISONS | DISTINCT:
             sides = self._sides(*node.parts, strict=strict)
@@ -210,9 +208,10 @@ class StrictRule:
             return self._between(node, strict=strict)
         return self._in(node, strict=strict) if node.op == "in list" else node.expr
 
-    def _truth(self, node: Node, strict: bool) -> Expr:
-        is_match = node.op == "regexp_match"
-        return node.expr.is_not_null() if is_match else self.apply(node, strict=strict)
+    def _truth(self, node: Node, strict: bool, tested: bool) -> Expr:
+        if node.op == "regexp_match" and not tested:
+            return node.expr.is_not_null()
+        return self.apply(node, strict=strict, tested=tested)
 
     def _sides(
         self, left: Node, right: Node, *, strict: bool, computed: bool = False

@@ -36,6 +36,7 @@ x like '%\_'
 x not ilike 'A%'
 not regexp_match(x, '^a')
 regexp_match(x, '^a') or n = 1
+(not (regexp_match(x, '^a') is null)) is true
 coalesce(f, 7) = 7
 array_has(k, 1)
 array_has_any(k, [1, 3])
