@@ -22,9 +22,11 @@ from lanceref.core.limits import DEFAULT_LIMITS, Limits, refuse_table
 from lanceref.data_file import data_file
 from lanceref.data_file.data_file import DataFile
 from lanceref.data_file.file_writer import FileWriter
-from lanceref.file.arrow_schema import project, resolved, resolved_batch, schema_of
+from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
 from lanceref.file.container import is_legacy
+from lanceref.file.extension_types import resolved, resolved_batch
+from lanceref.file.projection import project
 from lanceref.file.schema import LanceSchema
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.storage import create_sink, open_source

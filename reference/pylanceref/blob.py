@@ -15,7 +15,7 @@ from lanceref.blobs.descriptors import BlobRange
 from lanceref.core.arrow_buffers import from_start
 from lanceref.core.errors import ColumnNotFound, NotFound, RowDeleted
 from lanceref.core.integers import unsigned
-from lanceref.file.arrow_schema import project
+from lanceref.file.projection import project
 from lanceref.file.schema import BLOB_EXTENSION, Field
 from lanceref.index.row_set import Keys
 from lanceref.search.row_locator import DELETED, Places, RowLocator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from lanceref.core.errors import NotFound, QueryRefused, SchemaRefused
 from lanceref.core.integers import unsigned
-from lanceref.file.arrow_schema import project
+from lanceref.file.projection import project
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search.minhash_search import MinHashQuery

@@ -41,8 +41,8 @@ from lanceref.blobs.descriptors import (
 from lanceref.core.arrow_buffers import type_over
 from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_2, FileVersion
-from lanceref.file.arrow_schema import storage_of
 from lanceref.file.column_io import DataArea
+from lanceref.file.extension_types import storage_of
 from lanceref.file.schema import BLOB_EXTENSION, EXTENSION_KEY, Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.storage import Sink, Source, Store, StoreOptions, open_source, whole

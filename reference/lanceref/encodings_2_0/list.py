@@ -14,6 +14,8 @@ L.array.binary.early, and those of `ends`
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
@@ -33,7 +35,6 @@ from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import PageBuffers
 from lanceref.encodings_2_0.page import ArrayColumn, Ints, Page, Paging, RowRanges
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
-from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import (
     BITMAP_OBJECT_BYTES,
     FIXED_OBJECT_BYTES,
@@ -173,10 +174,11 @@ def open_early(
     file: FileBytes, field: Field, offsets: ColumnMetadata, data: ColumnMetadata
 ) -> EarlyStrings:
     """Open a field of early strings, stored in two columns."""
-    item = pa.field("item", pa.uint8(), nullable=False)
-    type_ = pa.large_list(item) if field.arrow.type in LARGE else pa.list_(item)
-    (lists,) = schema_of(pa.schema([pa.field(field.name, type_, field.nullable)])).fields
-    items = ValueColumn(file, lists.children[0], data)
+    arrow = pa.field("item", pa.uint8(), nullable=False)
+    item = Field("item", -1, field.id, "uint8", False, {}, (), arrow)
+    type_ = pa.large_list(arrow) if field.arrow.type in LARGE else pa.list_(arrow)
+    lists = replace(field, children=(item,), arrow=field.arrow.with_type(type_))
+    items = ValueColumn(file, item, data)
     return EarlyStrings(file, field, open_list(file, lists, offsets, items), offsets.place)
 
 

@@ -1,12 +1,7 @@
-"""Schema, written: the field tree of an Arrow schema, and its messages; named fields of it.
+"""Schema, written: the field tree of an Arrow schema, and its messages.
 
 Fields get ids in depth-first order; a field may bring its own in its metadata. What the format
 cannot store is refused here, before anything is written.
-
-An Arrow extension type is a storage type under a name with parameters; in a schema that is stored,
-name and parameters are two entries of the field's metadata. pyarrow shows the parameters of its own
-extension types only in the C form of a schema: i32 number of pairs, then for each pair i32 length
-and bytes of the key, i32 length and bytes of the value.
 
 Clauses: L.file.schema.unique-ids, L.file.schema.logical-type, L.file.schema.top-level-names,
 L.file.schema.extension-name
@@ -14,16 +9,14 @@ L.file.schema.extension-name
 
 from __future__ import annotations
 
-import ctypes
-import re
-import struct
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pyarrow as pa
 
-from lanceref.core.errors import NotFound, Place, SchemaRefused
+from lanceref.core.errors import Place, SchemaRefused
+from lanceref.file.extension_types import storage_of
 from lanceref.file.schema import (
     BFLOAT16,
     EXTENSION_KEY,
@@ -157,56 +150,6 @@ def _check_keys(field: Field, *, nullable_above: bool) -> None:
         _check_keys(child, nullable_above=nullable)
 
 
-QUOTED = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=.)|$)")
-"""A name in backticks, and the point that follows it."""
-
-
-def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
-    """Return the named fields in the order asked for; `a.b` keeps only `b` of struct `a`.
-
-    A name with a point or other signs may be quoted in backticks.
-    Raises NotFound for a name the schema does not have.
-    """
-    chosen: dict[str, list[str]] = {}
-    top = {f.name: f for f in schema.fields}
-    for name in names:
-        first, rest = (name, "") if name in top else split_path(name)
-        if first not in top:
-            raise NotFound(
-                f"Schema error: No field named {name}. Valid fields are {', '.join(top)}."
-            )
-        if not rest:
-            chosen[first] = []
-        elif first not in chosen or chosen[first]:
-            chosen.setdefault(first, []).append(rest)
-    return tuple(_prune(top[name], below) for name, below in chosen.items())
-
-
-def split_path(path: str) -> tuple[str, str]:
-    """Return the first name of a path and what follows its point.
-
-    A name may be quoted in backticks, where one of its own is doubled; an unclosed quote is part of
-    the name.
-    """
-    quoted = QUOTED.match(path)
-    if quoted is None:
-        first, _, rest = path.partition(".")
-        return first, rest
-    return quoted[1].replace("``", "`"), path[quoted.end() :]
-
-
-def _prune(whole: Field, names: list[str]) -> Field:
-    """Keep of a struct only the named children (all when no names are given)."""
-    if not names:
-        return whole
-    if whole.logical_type != "struct":
-        raise NotFound(f"{whole.name!r} is a {whole.logical_type} and has no field {names[0]!r}")
-    kept = project(LanceSchema(whole.children), names)
-    type_ = pa.struct([f.arrow for f in kept])
-    packed = (whole.packed or whole) if whole.is_packed else None
-    return replace(whole, children=kept, arrow=whole.arrow.with_type(type_), packed=packed)
-
-
 NAMES: dict[pa.DataType, str] = {
     arrow: name for name, arrow in reversed(SIMPLE.items()) if name != "json"
 }
@@ -279,77 +222,3 @@ def storage_encoding(logical: str) -> int:
     if logical in ("string", "large_string", "binary", "large_binary", "json"):
         return file_pb2.Encoding.VAR_BINARY
     return file_pb2.Encoding.PLAIN
-
-
-_PAIRS = struct.Struct("@i")
-
-FAILURES = (
-    pa.ArrowException, ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
-    TypeError, ValueError,
-)  # fmt: skip
-"""What a class of a type may raise that cannot read what is stored of it."""
-
-
-class _ArrowSchema(ctypes.Structure):
-    """The first members of the C form of a field."""
-
-    _fields_ = [
-        ("format", ctypes.c_char_p),
-        ("name", ctypes.c_char_p),
-        ("metadata", ctypes.c_void_p),
-    ]
-
-
-class _InCForm:
-    """A schema or batch of which only the C form is shown, so that it is read anew."""
-
-    def __init__(self, held: pa.Schema | pa.RecordBatch) -> None:
-        self._held = held
-
-    def __arrow_c_schema__(self) -> object:
-        return self._held.__arrow_c_schema__()
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        capsules: tuple[object, object] = self._held.__arrow_c_array__(requested_schema)
-        return capsules
-
-
-def resolved(schema: pa.Schema) -> pa.Schema:
-    """Return the schema with the extension types that pyarrow knows by their names.
-
-    A name over a storage type that does not fit stays what it is: an entry of the metadata.
-    """
-    try:
-        return pa.schema(_InCForm(schema))
-    except FAILURES:
-        return schema
-
-
-def resolved_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch under the `resolved` form of its schema, without a copy."""
-    return pa.record_batch(_InCForm(batch))
-
-
-def storage_of(field: pa.Field) -> tuple[pa.DataType, dict[str, str]]:
-    """Return the storage type of a field and its metadata, extension name and parameters too."""
-    if not isinstance(field.type, pa.BaseExtensionType):
-        pairs = (field.metadata or {}).items()
-        return field.type, {key.decode(): value.decode() for key, value in pairs}
-    return field.type.storage_type, _stored_metadata(field)
-
-
-def _stored_metadata(field: pa.Field) -> dict[str, str]:
-    """Read the metadata out of the C form of a field."""
-    capsule = field.__arrow_c_schema__()
-    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    schema = _ArrowSchema.from_address(pointer_of(capsule, b"arrow_schema"))
-    at = schema.metadata
-    texts: list[str] = []
-    (pairs,) = _PAIRS.unpack(ctypes.string_at(at, 4))
-    at += 4
-    for _ in range(2 * pairs):
-        (size,) = _PAIRS.unpack(ctypes.string_at(at, 4))
-        texts.append(ctypes.string_at(at + 4, size).decode())
-        at += 4 + size
-    return dict(zip(texts[::2], texts[1::2], strict=True))

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
-from lanceref.file.arrow_schema import field_message, schema_of, split_path
+from lanceref.file.arrow_schema import field_message, schema_of
+from lanceref.file.projection import split_path
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.operations import new_data
 from lanceref.operations.new_data import Batches, ColumnSource, numbered_fields

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
-from lanceref.file.arrow_schema import project
+from lanceref.file.projection import project
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.index_file import version_for
 from lanceref.index.index_type import Built, Kind, Parameters

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import BadSchema, Place
-from lanceref.file.arrow_schema import resolved, resolved_batch, storage_of
+from lanceref.file.extension_types import resolved, resolved_batch, storage_of
 from lanceref.file.schema import arrow_type
 
 PLACE = Place("f", 0)

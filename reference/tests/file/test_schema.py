@@ -6,7 +6,8 @@ import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, Place, SchemaRefused
-from lanceref.file.arrow_schema import project, schema_message, schema_of
+from lanceref.file.arrow_schema import schema_message, schema_of
+from lanceref.file.projection import project
 from lanceref.file.schema import parse_schema
 from lanceref.proto import file_pb2
 

@@ -1,0 +1,89 @@
+"""Extension types: the storage type of a field, and fields under the names that pyarrow knows.
+
+An Arrow extension type is a storage type under a name with parameters; in a schema that is stored,
+name and parameters are two entries of the field's metadata. pyarrow shows the parameters of its own
+extension types only in the C form of a schema: i32 number of pairs, then for each pair i32 length
+and bytes of the key, i32 length and bytes of the value.
+
+Clause: L.file.schema.extension-name
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+import pyarrow as pa
+
+_PAIRS = struct.Struct("@i")
+
+FAILURES = (
+    pa.ArrowException, ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
+    TypeError, ValueError,
+)  # fmt: skip
+"""What a class of a type may raise that cannot read what is stored of it."""
+
+
+class _ArrowSchema(ctypes.Structure):
+    """The first members of the C form of a field."""
+
+    _fields_ = [
+        ("format", ctypes.c_char_p),
+        ("name", ctypes.c_char_p),
+        ("metadata", ctypes.c_void_p),
+    ]
+
+
+class _InCForm:
+    """A schema or batch of which only the C form is shown, so that it is read anew."""
+
+    def __init__(self, held: pa.Schema | pa.RecordBatch) -> None:
+        self._held = held
+
+    def __arrow_c_schema__(self) -> object:
+        return self._held.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        capsules: tuple[object, object] = self._held.__arrow_c_array__(requested_schema)
+        return capsules
+
+
+def resolved(schema: pa.Schema) -> pa.Schema:
+    """Return the schema with the extension types that pyarrow knows by their names.
+
+    A name over a storage type that does not fit stays what it is: an entry of the metadata.
+    """
+    try:
+        return pa.schema(_InCForm(schema))
+    except FAILURES:
+        return schema
+
+
+def resolved_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch under the `resolved` form of its schema, without a copy."""
+    return pa.record_batch(_InCForm(batch))
+
+
+def storage_of(field: pa.Field) -> tuple[pa.DataType, dict[str, str]]:
+    """Return the storage type of a field and its metadata, extension name and parameters too."""
+    if not isinstance(field.type, pa.BaseExtensionType):
+        pairs = (field.metadata or {}).items()
+        return field.type, {key.decode(): value.decode() for key, value in pairs}
+    return field.type.storage_type, _stored_metadata(field)
+
+
+def _stored_metadata(field: pa.Field) -> dict[str, str]:
+    """Read the metadata out of the C form of a field."""
+    capsule = field.__arrow_c_schema__()
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    schema = _ArrowSchema.from_address(pointer_of(capsule, b"arrow_schema"))
+    at = schema.metadata
+    texts: list[str] = []
+    (pairs,) = _PAIRS.unpack(ctypes.string_at(at, 4))
+    at += 4
+    for _ in range(2 * pairs):
+        (size,) = _PAIRS.unpack(ctypes.string_at(at, 4))
+        texts.append(ctypes.string_at(at + 4, size).decode())
+        at += 4 + size
+    return dict(zip(texts[::2], texts[1::2], strict=True))
