@@ -83,9 +83,3 @@ def fsst(table: bytes, values: CE) -> CE:
 def packed_struct(bits: list[int], values: CE) -> CE:
     """Rows of fixed fields."""
     return CE(packed_struct={"bits_per_value": bits, "values": values})
-
-
-def variable_rows(*fields: tuple[CE, str, int]) -> CE:
-    """Rows of (encoding, name of the layout, bits)."""
-    parts = [{"value": value, layout: bits} for value, layout, bits in fields]
-    return CE(variable_packed_struct={"fields": parts})

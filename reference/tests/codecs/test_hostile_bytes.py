@@ -10,48 +10,34 @@ from hypothesis import given, settings
 from lanceref.codecs.compressive import (
     decode_block,
     decode_blocks,
-    decode_levels,
     decode_mini,
-    decode_rle,
-    integers,
 )
-from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
 from lanceref.core.context import Context
-from lanceref.core.errors import BytesError, CorruptPage, LimitExceeded, UnknownEncoding
+from lanceref.core.errors import CorruptPage, LimitExceeded
 from lanceref.core.limits import Limits
 
 from .encodings import (
     constant,
     dictionary,
     flat,
-    fsst,
     general,
     inline,
     lists,
     out_of_line,
-    packed_struct,
     range_,
     rle,
     split,
-    variable_rows,
 )
 from .encodings import variable as strings
 from .runs import (
-    CTX,
-    PLACE,
-    check,
     cursor_of,
     damaged,
     gives_values_or_refuses,
-    plain,
     run_of,
-    variable,
     words,
 )
 from .slow_forms import (
-    SYMBOLS,
     compress,
-    decode_codes,
     dictionary_frame,
     pack_block,
     pack_inline,
@@ -60,51 +46,10 @@ from .slow_forms import (
     run_parts,
     string_block,
     string_chunk,
-    symbol_table,
 )
 
-TABLE = symbol_table([b"a", b"b"])
 RUNS, FRAME = rle(flat(16), flat(8)), dictionary(flat(32), flat(64), 3)
 TRIPLES = lists(3, flat(16), True)
-
-
-ROWS = variable_rows((flat(16), "bits_per_value", 16), (strings(32), "bits_per_length", 32))
-
-
-def test_encodings_out_of_place_are_refused():
-    """An encoding that cannot lie where it lies is named, not misread."""
-    run, rows = run_of([bytes(8)], counts=[1]), np.zeros((1, 4), np.uint8)
-    block = run_of([string_block([b"a"], 32)] * 2, counts=[1, 1])
-    calls = [
-        lambda: decode_mini(out_of_line(16, 3), run),
-        lambda: decode_levels(strings(32), block),
-        lambda: decode_levels(flat(64), run),
-        lambda: decode_block(packed_struct([8], flat(8)), cursor_of(b"\1"), 1),
-        lambda: decode_blocks(strings(32), block),
-        lambda: decode_blocks(fsst(TABLE, strings(32)), block),
-        lambda: integers(strings(32), run_of([string_block([b"a"], 32)], counts=[1])),
-        lambda: integers(flat(24), run_of([bytes(3)], counts=[1])),
-        lambda: decode_rle(rle(inline(32), inline(32)).rle, run_of([b""], [b""], counts=[1])),
-        lambda: decode_zip_variable(flat(8), variable([b"a"]), CTX, PLACE),
-        lambda: decode_zip_fixed(inline(32), rows, PLACE),
-    ]
-    for call in calls:
-        with pytest.raises(UnknownEncoding, match=r"L\.codec\.encoding\.context"):
-            call()
-    with pytest.raises(CorruptPage, match=r"L\.codec\.fixed-size-list\.all-null"):
-        decode_mini(lists(4, constant(), True), run_of([b"\0"], [b""], counts=[2]))
-
-
-@pytest.mark.parametrize("name", ["lz4_raw", "zstd"])
-@pytest.mark.parametrize("data", [bytes(range(100)) * 3, bytes(300), b"ab", b""])
-@pytest.mark.parametrize("off", [-1, 1, 1000, 2**32 - 1])
-def test_a_size_that_is_not_the_real_one_is_refused(name, data, off):
-    """One byte less or more, and 4 GB over a few bytes, which are never allocated."""
-    size = (len(data) + off) % 2**32
-    with pytest.raises((CorruptPage, LimitExceeded), match=r"L\.codec\.general\.size"):
-        decode_mini(
-            general(name, flat(8)), run_of([compress(name, data, size)], counts=[len(data)])
-        )
 
 
 def test_an_lz4_block_that_falls_short_is_refused_whatever_the_room_held_before():
@@ -226,18 +171,3 @@ def test_damaged_chunks_are_refused_or_read(name, draw):
     decode = decode_blocks if list(DAMAGED).index(name) >= 10 else decode_mini
 
     gives_values_or_refuses(lambda part: decode(encoding, part), damaged(draw, run))
-
-
-@given(st.lists(st.binary(max_size=14), max_size=6), SYMBOLS)
-def test_any_zipped_bytes_are_refused_or_read(values, symbols):
-    """Codes of a table decode as code by code; rows have sound values; nothing else escapes."""
-    for encoding in (fsst(symbol_table(symbols), strings(32)), ROWS, general("zstd", strings(32))):
-        try:
-            found = decode_zip_variable(encoding, variable(values), CTX, PLACE)
-        except BytesError as error:
-            assert error.clause.startswith("L.codec.")
-            assert str(error.found) and str(error.wanted)
-        else:
-            check(found)
-            if encoding.HasField("fsst"):
-                assert [decode_codes(symbols, value) for value in values] == plain(found)

@@ -28,7 +28,6 @@ from .encodings import (
     range_,
     rle,
     split,
-    variable_rows,
 )
 from .encodings import variable as strings
 from .runs import (
@@ -185,49 +184,6 @@ def test_blocks_decode_as_the_description_states(encoding, data, wanted):
     if wanted and not isinstance(wanted[0], bytes):
         run = run_of([data, data], counts=[len(wanted)] * 2)
         assert wanted * 2 == plain(decode_blocks(encoding, run))
-
-
-ROW = (
-    (packed_struct([8, 8], flat(16)), "bits_per_value", 16),
-    (fsst(TABLE, strings(32)), "bits_per_length", 32),
-    (general("zstd", strings(64)), "bits_per_length", 64),
-)
-ABC = compress("zstd", b"abc")
-ZIPPED = {
-    "numbers": (flat(32), [words([5], 32), words([6], 32)], [5, 6]),
-    "lists, a bitmap in each value": (
-        lists(3, flat(16), True),
-        [b"\5" + words([1, 0, 3], 16), b"\7" + words([4, 5, 6], 16)],
-        [[1, None, 3], [4, 5, 6]],
-    ),
-    "lists of bits": (lists(8, flat(1)), [b"\xfd", b"\2"], [[1, 0, *[1] * 6], [0, 1, *[0] * 6]]),
-    "rows": (packed_struct([8, 24], flat(32)), [bytes(range(4))], [(0, 0x030201)]),
-    "strings": (strings(32), [b"\0", b"\xffx"], [b"\0", b"\xffx"]),
-    "coded strings": (fsst(TABLE, strings(32)), [b"\0\1", b"\xffx"], [b"httpa", b"x"]),
-    "compressed strings": (
-        general("zstd", strings(32)),
-        [ABC, compress("zstd", b"")],
-        [b"abc", b""],
-    ),
-    "rows of variable width": (
-        variable_rows(*ROW),
-        [b"\1\2" + words([1], 32) + b"\0" + words([len(ABC)], 64) + ABC],
-        [((1, 2), b"http", b"abc")],
-    ),
-}
-"""Description, bytes of each value, values."""
-
-
-@pytest.mark.parametrize(("encoding", "stored", "wanted"), ZIPPED.values(), ids=ZIPPED)
-def test_values_zipped_one_by_one_decode_as_the_description_states(encoding, stored, wanted):
-    """Values of fixed width are rows of a matrix, others are byte strings."""
-    if isinstance(wanted[0], bytes) or encoding.HasField("variable_packed_struct"):
-        found = decode_zip_variable(encoding, variable(stored), CTX, PLACE)
-    else:
-        rows = np.frombuffer(b"".join(stored), np.uint8).reshape(len(stored), -1)
-        found = decode_zip_fixed(encoding, rows, PLACE)
-
-    assert wanted == plain(found)
 
 
 NONE, FLAGS = Params(compression="none"), np.array([1, 0, 1, 1, 1, 1], bool)

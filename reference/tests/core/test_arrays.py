@@ -24,7 +24,6 @@ from lanceref.core.integers import (
     union,
     unique,
 )
-from pylanceref.file import LanceFileReader
 
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
@@ -139,22 +138,6 @@ def test_rows_are_copied_where_a_column_must_be():
     assert wanted == whole_rows(table.to_batches()[0].slice(1)).take(pa.array([1])).to_pylist()
     numbers = table.select(["b"])
     assert numbers is whole_rows(numbers)
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("nulls", [False, True])
-def test_rows_are_taken_that_are_asked_for_twice(tmp_path, version, nulls):
-    """Of a struct over such lists, from a file and from a table."""
-    mask = pa.array([False] * 6 + [nulls and version != "2.0"])  # which has no null structs
-    column = pa.StructArray.from_arrays([_squares(7)], ["f"], mask=mask)
-    rows = pa.table({"c": column})
-    file = pylanceref.write_dataset(rows, tmp_path, data_storage_version=version)
-    path = tmp_path / "data" / file.get_fragments()[0].data_files()[0].path
-    places = [3, 4, 5, 6, 6]
-    wanted = [column[at].as_py() for at in places]
-
-    assert wanted == LanceFileReader(path).take_rows(places).to_table()["c"].to_pylist()
-    assert wanted == file.take(places)["c"].to_pylist()
 
 
 @pytest.mark.parametrize("version", ["legacy", *VERSIONS])

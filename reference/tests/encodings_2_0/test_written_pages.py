@@ -4,10 +4,10 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import DataRefused
 
+from ..file.files import u64
 from ..file.in_memory import assert_clean_and_owned, column, opened, pages_of, scanned, written
-from .building import words
 
-WORKED = [words(7, 3, 6, 13, 13, 13), b"foofoo"]
+WORKED = [u64(7, 3, 6, 13, 13, 13), b"foofoo"]
 """[null, 'foo', 'foo', null, null, null]: each null adds the adjustment of 7 to its end."""
 
 ROW = pa.struct(
@@ -26,7 +26,7 @@ def _coded(keys, items):
 
 
 WRITTEN = {
-    "no nulls": (pa.array([1, 2], pa.int16()), None, "nullable.no_nulls", [words(0x20001)[:4]]),
+    "no nulls": (pa.array([1, 2], pa.int16()), None, "nullable.no_nulls", [u64(0x20001)[:4]]),
     "some nulls": (
         NULLABLE, None, "nullable.some_nulls", [b"\5", bytes.fromhex("01000000 00000000 03000000")],
     ),
@@ -37,37 +37,37 @@ WRITTEN = {
     ),
     "lists before their items": (PAIRS, None, "nullable.some_nulls", [b"\1", b"\1", b"\1\0\0\0"]),
     "strings": (pa.array([None, "foo", "foo", None, None, None]), None, "binary", WORKED),
-    "nothing but nulls": (pa.nulls(2, pa.large_binary()), None, "binary", [words(1, 1), b""]),
+    "nothing but nulls": (pa.nulls(2, pa.large_binary()), None, "binary", [u64(1, 1), b""]),
     "rows": (
         pa.array([{"x": 1, "v": [1, 2, 3], "u": 4}], ROW), {"packed": "true"}, "packed_struct",
         [b"\1\0\1\2\3\4"],
     ),
     "own dictionary: item k - 1 has key k": (
         pa.array([None, "b", "a", "b"] * 30), None, "dictionary",
-        [b"\0\1\2\1" * 30, words(1, 2), b"ba"],
+        [b"\0\1\2\1" * 30, u64(1, 2), b"ba"],
     ),
     "own dictionary of nulls": (
-        pa.nulls(100, pa.string()), None, "dictionary", [bytes(100), words(1), b""],
+        pa.nulls(100, pa.string()), None, "dictionary", [bytes(100), u64(1), b""],
     ),
     "keys in their own width": (
-        _coded([1, 0, 1], ["a", "b"]), None, "dictionary", [b"\1\0\1", words(1, 2), b"ab"],
+        _coded([1, 0, 1], ["a", "b"]), None, "dictionary", [b"\1\0\1", u64(1, 2), b"ab"],
     ),
     "a null item is added": (
-        _coded([0, None], ["a"]), None, "dictionary", [b"\0\1", words(1, 3), b"a"],
+        _coded([0, None], ["a"]), None, "dictionary", [b"\0\1", u64(1, 3), b"a"],
     ),
     "or the one there is": (
         _coded([0, None, 2], [None, "a", "b"]), None, "dictionary",
-        [b"\0\0\2", words(3, 1, 2), b"ab"],
+        [b"\0\0\2", u64(3, 1, 2), b"ab"],
     ),
     "nulls keep no other item": (
-        _coded([None, None], ["a", "b"]), None, "dictionary", [b"\0\0", words(1), b""],
+        _coded([None, None], ["a", "b"]), None, "dictionary", [b"\0\0", u64(1), b""],
     ),
-    "items of numbers": (_coded([0, 0], [7]), None, "dictionary", [b"\0\0", words(7)]),
+    "items of numbers": (_coded([0, 0], [7]), None, "dictionary", [b"\0\0", u64(7)]),
     "short text is not coded": (
-        pa.array(["abc"]), {"lance-encoding:compression": "fsst"}, "fsst", [words(3), b"abc"],
+        pa.array(["abc"]), {"lance-encoding:compression": "fsst"}, "fsst", [u64(3), b"abc"],
     ),
     "unknown compression is passed over": (
-        pa.array(["abc"]), {"lance-encoding:compression": "bogus"}, "binary", [words(3), b"abc"],
+        pa.array(["abc"]), {"lance-encoding:compression": "bogus"}, "binary", [u64(3), b"abc"],
     ),
 }  # fmt: skip
 """Array, metadata, arms of the encoding, buffers."""

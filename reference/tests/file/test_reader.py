@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import LimitExceeded, NotFound, OutOfRange
-from lanceref.core.limits import RUN_BYTES, Limits
+from lanceref.core.limits import RUN_BYTES
 from lanceref.data_file.data_file import open_file
 from lanceref.file import column_io
-from lanceref.file.column_io import DESCRIPTOR, Recutter, extents, fetch, runs
+from lanceref.file.column_io import Recutter
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader, LanceFileWriter, stretches
 
@@ -145,32 +144,6 @@ def test_arrays_that_cannot_be_joined_are_a_limit(monkeypatch):
         assert fits == recutter.fitting(5)
         assert list(range(fits)) == recutter.next(fits).to_pylist()
     assert 3 == Recutter(iter([pa.array(range(4))])).fitting(3)
-
-
-def test_payloads_are_fetched_in_any_order_and_bounded():
-    """Each descriptor gets its own bytes; many of the same cannot expand beyond the limit."""
-    ctx = Context("data.lance", limits=Limits(expansion_bytes=100, expansion_factor=1))
-    file = FileBytes(BytesSource(b"0123456789"), ctx)
-
-    def rows(*pairs):
-        """Return descriptors."""
-        return pa.array([{"position": p, "size": s} for p, s in pairs], DESCRIPTOR)
-
-    def get(found):
-        """Fetch all of them."""
-        valid = np.array([size > 0 for size in found.field("size").to_pylist()])
-        return fetch(file, found, valid, "L.page.blob.payload", ctx.at(0)).to_pylist()
-
-    some = rows((7, 3), (0, 2), (1, 2), (4, 0))
-    assert [b"789", b"01", b"12", None] == get(some)
-    assert [Extent(7, 3), Extent(0, 2), Extent(1, 2)] == extents(some)
-    with pytest.raises(LimitExceeded):
-        get(rows(*[(0, 10)] * 12))
-    with pytest.raises(OutOfRange):
-        get(rows((5, 6)))
-    halves = rows(*[(0, RUN_BYTES // 2)] * 6)
-    assert [1, 2, 2, 1] == [len(run) for run in runs(halves)]
-    assert [3, 3] == [len(run) for run in runs(halves, 3)]
 
 
 WIDE = pa.array(np.random.default_rng(5).integers(-(2**62), 2**62, 1_200_000))

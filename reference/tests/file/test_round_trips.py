@@ -117,12 +117,3 @@ def test_the_entries_of_null_and_empty_lists_by_hand():
 
     assert bytes.fromhex("0100 0100 0000 0000 0100 0100 0100 0100") == stored[80:96]
     assert bytes.fromhex("0000 0000 0000 0000 0200 0200 0100 0100") == stored[96:112]
-
-
-def test_repeated_rows_of_nested_vectors_are_themselves():
-    """A row taken twice from a slice of fixed-size lists inside each other is that row."""
-    rows = [[[4 * i, 4 * i + 1], [4 * i + 2, 4 * i + 3]] for i in range(50)]
-    array = pa.array(rows, pa.list_(pa.list_(pa.uint16(), 2), 2))
-    for version in VERSIONS:
-        found = taken(column(write(pa.table({"c": array}), version)), [2, 2, 3, 3, 40])
-        assert [rows[2], rows[2], rows[3], rows[3], rows[40]] == found.to_pylist()

@@ -16,11 +16,6 @@ def read(data: bytes) -> dict[str, list[object]]:
     return {name: scanned(column(file, at)).to_pylist() for at, name in enumerate(names)}
 
 
-def patched(data: bytes, offset: int, new: bytes) -> bytes:
-    """Return the bytes with some replaced."""
-    return data[:offset] + new + data[offset + len(new) :]
-
-
 def i64(*values: int) -> bytes:
     """Return numbers as stored in page tables."""
     return b"".join(value.to_bytes(8, "little", signed=True) for value in values)

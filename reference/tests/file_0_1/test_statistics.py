@@ -16,7 +16,6 @@ from lanceref.file_0_1.statistics import (
     faults,
     increment,
     increment_text,
-    is_covered,
     parse_statistics,
     prefix,
 )
@@ -112,58 +111,6 @@ def test_bounds_become_an_array_of_the_type(type_, value):
     array = bounds_array([each.low for each in batches], type_)
     assert (type_, 2) == (array.type, len(array))
     assert value == array[1].as_py()
-
-
-@pytest.mark.parametrize(
-    ("type_", "covered"),
-    [
-        (pa.uint64(), True),
-        (pa.large_binary(), True),
-        (pa.decimal128(38, -2), True),
-        (pa.float16(), False),
-        (pa.timestamp("s"), False),
-        (pa.time32("s"), False),
-        (pa.decimal256(40), False),
-        (pa.binary(4), False),
-        (pa.list_(pa.int8()), False),
-        (pa.dictionary(pa.int8(), pa.string()), False),
-        (pa.null(), False),
-    ],
-)
-def test_types_with_statistics(type_, covered):
-    """Timestamps have none, other than written."""
-    assert covered == is_covered(type_)
-
-
-def _faults(values: pa.Array, null_count: int, low: object, high: object) -> list[str]:
-    type_ = values.type
-    bounds = pa.scalar(low, type_), pa.scalar(high, type_)
-    return [clause.rpartition(".")[2] for clause, _, _ in faults(values, null_count, *bounds)]
-
-
-@pytest.mark.parametrize(
-    ("values", "null_count", "low", "high", "found"),
-    [
-        (pa.array([1, 0, 3]), 1, 1, 3, []),
-        (pa.array([1, 0, 3]), 0, 1, 3, ["bounds"]),
-        (pa.array([1, 0, 3]), 1, 1, 2, ["bounds"]),
-        (pa.array([1, 0, 3]), -1, 0, 3, ["null-count"]),
-        (pa.array([1, 0, 3]), 4, 0, 3, ["null-count"]),
-        (pa.array([1.0, float("nan")]), 0, 1.0, 1.0, []),
-        (pa.array([0.0]), 0, 0.0, 0.0, ["zero-sign"]),
-        (pa.array([0.0]), 0, -0.0, 0.0, []),
-        (pa.array([0.0]), 0, -0.0, -0.0, ["zero-sign"]),
-        (pa.array(["b", None]), 1, "a", "b", []),
-        (pa.array(["b", None]), 0, "c", None, ["bounds"]),
-        (pa.array(["b"]), 0, None, "a", ["bounds"]),
-        (pa.array(["b"]), 0, None, None, []),
-        (pa.array(["b"]), 0, "a" * 65, "c", ["prefix"]),
-        (pa.array([True, False]), 0, True, True, ["bounds"]),
-    ],
-)
-def test_faults_by_hand(values, null_count, low, high, found):
-    """Null values may lie anywhere, NaN too, a null bound says nothing."""
-    assert found == _faults(values, null_count, low, high)
 
 
 @given(

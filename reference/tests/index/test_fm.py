@@ -14,12 +14,9 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.index.fm import fm
-from lanceref.index.fm.fm import beginnings, endings_with, rows_with, texts_of
+from lanceref.index.fm.fm import rows_with, texts_of
 from lanceref.index.fm.partition import (
-    FINGERPRINT_PRIME,
-    FINGERPRINT_START,
     Partition,
-    fingerprint,
     open_partition,
     suffix_array,
 )
@@ -27,15 +24,12 @@ from lanceref.index.fm.wavelet import (
     BYTE,
     NODE,
     HuffmanTree,
-    WaveletTree,
     build_tree,
-    node_bits,
-    packed,
     parse_topology,
 )
 from pylanceref.indices import IndexConfig
 
-from .tables import asked, ids, write
+from .tables import ids, write
 
 
 def fm_over(values, root, **options) -> pylanceref.LanceDataset:
@@ -104,42 +98,6 @@ def test_what_is_written_is_parsed(text):
     assert all(a[1] <= b[1] for a, b in pairwise(lengths) if a[0] < b[0])
 
 
-def wavelet_of(text: bytes) -> WaveletTree:
-    """Return the wavelet tree of a text."""
-    array = np.frombuffer(text, np.uint8)
-    tree = build_tree(np.bincount(array, minlength=256))
-    words = [packed(bits) for bits in node_bits(tree, array)]
-    return WaveletTree(tree, lambda start, end: words[start:end])
-
-
-def test_worked_bits():
-    """The root of banana says where no a is, the node below where n is among the others."""
-    tree = build_tree(np.bincount(np.frombuffer(b"banana", np.uint8), minlength=256))
-    root, below = node_bits(tree, np.frombuffer(b"banana", np.uint8))
-    assert root.astype(int).tolist() == [1, 0, 1, 0, 1, 0]
-    assert below.astype(int).tolist() == [0, 1, 1]
-    assert packed(root).tolist() == [0b010101]
-
-
-@given(st.binary(min_size=2, max_size=300).filter(lambda text: len(set(text)) > 1))
-def test_as_counted_by_hand(text):
-    """Bytes at places, and how often each byte occurs before every place."""
-    tree = wavelet_of(text)
-    places = np.arange(len(text))
-    found, before = tree.bytes_at(places)
-    assert found.tobytes() == text
-    assert before.tolist() == [text[:at].count(text[at : at + 1]) for at in range(len(text))]
-    for byte in set(text):
-        expected = [text[:at].count(bytes([byte])) for at in range(len(text) + 1)]
-        assert tree.count(byte, np.arange(len(text) + 1)).tolist() == expected
-
-
-def test_worked_fingerprint():
-    """Of no text it is that of eight bytes 00: each multiplies."""
-    assert fingerprint([], []) == FINGERPRINT_START * FINGERPRINT_PRIME**8 % 2**64
-    assert fingerprint([b"banana"], [0]) == 0x821D6F7CFEAB526F  # as the official writer has it
-
-
 def test_worked_columns(tmp_path):
     """The text is banana FF FF ana FF 00; its endings begin at 12 11 7 6 ...: 00, FF 00, ..."""
     (partition,) = partitions(fm_over(["banana", "", None, "ana"], tmp_path))
@@ -157,16 +115,6 @@ def test_worked_columns(tmp_path):
     assert file.text("partition_fingerprint") == "a26c57570a7f6c92"
 
 
-def test_worked_example(tmp_path):
-    """ana begins three endings, at 8, 3 and 1 of banana FF FF ana FF 00."""
-    (partition,) = partitions(fm_over(["banana", "", None, "ana"], tmp_path))
-    first, end = endings_with(partition, b"ana")
-    assert sorted(beginnings(partition, first, end).tolist()) == [1, 3, 8]
-    assert [0, 3] == rows_with(partition, b"ana").tolist()
-    assert [0, 1, 3] == rows_with(partition, b"").tolist()
-    assert [] == rows_with(partition, b"nab").tolist() == rows_with(partition, b"x").tolist()
-
-
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.text("ab日", max_size=60), min_size=1, max_size=30),
@@ -180,22 +128,6 @@ def test_what_is_found_holds_the_text(texts, parts):
             expected = [number for number, text in enumerate(texts) if part in text]
             assert rows_with(partition, part.encode()).tolist() == expected
         texts_of(partition)
-
-
-def test_rows_with_a_blank_are_looked_at(tmp_path):
-    """A byte 00 is stored as a blank: who looks for one does not find the other."""
-    dataset = fm_over(["a b", "a\x00b", None, "a  b"], tmp_path)
-    for condition, expected in (
-        ("contains(s, 'a b')", [0]),
-        ("contains(s, ' ')", [0, 3]),
-        ("contains(s, '\x00')", [1]),
-        ("not contains(s, 'a b')", [1, 3]),
-        ("contains(s, '')", [0, 1, 3]),
-        ("not contains(s, 'c')", [0, 1, 3]),
-    ):
-        assert ids(dataset, condition) == expected, condition
-    assert asked(dataset, "contains(s, ' ')")
-    assert not asked(dataset, "not contains(s, ' ')")
 
 
 def test_partitions_end_with_their_last_row(tmp_path, monkeypatch):

@@ -145,14 +145,3 @@ def test_keys_are_addresses_under_stable_row_ids(tmp_path):
     dataset.update({"i": "i"}, where="i = 4")
     opened = pylanceref.dataset(dataset.uri)
     assert [ids(opened, f"i = {one}") for one in (3, 4, 100)] == [[], [4], [3]]
-
-
-def test_keys_under_their_early_name_are_kept_in_memory():
-    """An index of 0.33.0 that has been warmed up finds the same rows."""
-    dataset = pylanceref.dataset(materialised(FROZEN / "btree/0-33-0-row-ids/dataset"))
-    (name,) = [one.name for one in dataset._snapshot.indices.known]
-    found = ids(dataset, "c >= 3 AND c < 9")
-    warm = pylanceref.dataset(dataset.uri)
-    warm.prewarm_index(name)
-    assert found == ids(warm, "c >= 3 AND c < 9")
-    assert warm.index_cache_hit_rate() > 0

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pylanceref
 import pytest
 from lanceref.core.errors import OperationRefused
 from lanceref.file.arrow_schema import schema_of
-from lanceref.index.scalar.json import extract, found_in
+from lanceref.index.scalar.json import extract
 from lanceref.index.scalar.rtree import (
     Level,
-    RTree,
-    boxes_around,
     curve_numbers,
     hilbert_numbers,
     levels_of,
@@ -21,7 +18,6 @@ from lanceref.index.training import Run, Training
 from lanceref.json import jsonb as jsontext
 from pylanceref.indices import IndexConfig
 
-from .subjects import geometries
 from .tables import asked, ids, write
 
 
@@ -86,12 +82,6 @@ def test_a_known_type_is_kept():
         member('{"a":1}', type_=pa.utf8())
 
 
-def test_more_than_one_value_is_an_array():
-    """Paths lead below members and into arrays."""
-    assert list(found_in(stored('{"a":{"b":[4,5]}}'), "$.a.b[1]")) == [5]
-    assert list(found_in(stored('{"a":[4,5]}'), "a[*]")) == [[4, 5]]
-
-
 def table(texts) -> pa.Table:
     """Return a table of documents."""
     return pa.table({"j": pa.array(texts, pa.json_())})
@@ -135,16 +125,6 @@ def test_only_members_are_asked_for(tmp_path):
     assert not asked(dataset, nested)
 
 
-def test_another_type_is_not_known(tmp_path):
-    """A whole number is also a float, and text: what an index of whole numbers cannot say."""
-    for target in ("BTREE", "BITMAP", "ZONEMAP", "BLOOMFILTER"):
-        dataset = write(table(['{"a":5}', '{"a":null}']), tmp_path / target)
-        dataset.create_scalar_index("j", config(target))
-        assert ids(dataset, "json_get_float(j, 'a') = 5.0") == [0]
-        assert ids(dataset, "json_get_string(j, 'a') = '5'") == [0]
-        assert ids(dataset, "json_get_float(j, 'a') is null") == [1]
-
-
 def test_the_curve_of_two_by_two():
     """It opens to the right: up, to the right, down."""
     x, y = (np.array(one, np.uint32) << 15 for one in ([0, 0, 1, 1], [0, 1, 1, 0]))
@@ -173,54 +153,3 @@ def test_worked_levels():
     assert sum(level.rows for level in levels) == 799
     assert levels_of(0, 8) == []
     assert levels_of(8, 8) == [Level(0, 8, 0)]
-
-
-def test_the_box_of_a_page_is_around_all_of_its_boxes():
-    """The last page may have fewer."""
-    boxes = np.array([[0, 0, 1, 1], [-1, 2, 0, 3], [5, 5, 6, 6]], np.float64)
-    assert boxes_around(boxes, np.array([0, 2])).tolist() == [[-1, 0, 1, 3], [5, 5, 6, 6]]
-
-
-def segments_of(dataset):
-    """Return the segments of a version, opened anew."""
-    return pylanceref.dataset(dataset.uri)._snapshot.indices.segments
-
-
-def test_empty_geometries_are_nowhere(tmp_path):
-    """Null is in its own file."""
-    points = [{"x": 1.0, "y": 2.0}, None, {"x": float("nan"), "y": float("nan")}]
-    schema = geometries(["point"], 0).schema
-    dataset = write(pa.table([pa.array(points, schema[0].type)], schema), tmp_path)
-    dataset.create_scalar_index("point", "RTREE")
-    (segment,) = segments_of(dataset)
-    leaves = RTree(segment).entries()
-    boxes, rows = leaves.values, leaves.keys
-    assert (boxes.tolist(), rows.tolist()) == ([[1, 2, 1, 2]], [0])
-    assert dataset.index_statistics("point_idx")["indices"] == [
-        {
-            "page_size": 4096,
-            "num_pages": 1,
-            "num_items": 1,
-            "bbox": {"minx": 1.0, "miny": 2.0, "maxx": 1.0, "maxy": 2.0},
-            "page_offsets": [0],
-        }
-    ]
-    assert ids(dataset, "point is null") == [1]
-    assert ids(dataset, "point is not null") == [0, 2]
-    assert ids(dataset, "st_intersects(point, 'POINT EMPTY')") == []
-
-
-def test_conditions_that_an_index_does_not_answer(tmp_path):
-    """Denied, with the column in the second place, of geometries that are apart."""
-    dataset = write(geometries(["point"]), tmp_path)
-    dataset.create_scalar_index("point", "RTREE")
-    box = "'POLYGON((0 0,9 0,9 9,0 9,0 0))'"
-    for condition in (
-        f"not st_intersects(point, {box})",
-        f"st_contains({box}, point)",
-        f"st_disjoint(point, {box})",
-        f"st_distance(point, {box}) < 1",
-    ):
-        assert not asked(dataset, condition)
-        ids(dataset, condition)
-    assert ids(dataset, f"st_contains({box}, point)") == ids(dataset, f"st_within(point, {box})")

@@ -13,12 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import BytesError, CorruptPage, FormatError, LimitExceeded
+from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded
 from lanceref.index.mem_wal.shard_log import (
     FILE,
     HINT,
     LogEntry,
-    entry_path,
     key_hashes,
     manifest_path,
     parse_entry,
@@ -35,19 +34,8 @@ from lanceref.index.mem_wal.shard_log import (
     write_manifest,
 )
 from lanceref.index.mem_wal.sharding import buckets
-from lanceref.inspection import explain
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import BytesSource, open_store
-
-
-def test_a_filter_is_blocks_of_eight_words():
-    """Two blocks; word 9 is the second of the second."""
-    words = np.zeros(16, "<u4")
-    words[9] = 7
-    blocks = parse_key_filter(BytesSource(words.tobytes()), Context(FILE))
-
-    assert (2, 8) == blocks.shape
-    assert 7 == blocks[1, 1] == blocks.sum()
 
 
 def test_the_hash_is_that_of_rust():
@@ -176,21 +164,6 @@ def test_little_bytes_do_not_expand():
         parse_entry(stream(rows, packed, writer_epoch="1", generation="1"), CTX)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        stream(ROWS),
-        stream(ROWS.select(["i"]), writer_epoch="1", generation="1"),
-        stream(pa.table({"_tombstone": [1]}), writer_epoch="1", generation="1"),
-    ],
-)
-def test_entries_that_lack_something_are_refused(data):
-    """The epoch of their writer, or a mark of what is deleted."""
-    with pytest.raises(BytesError) as caught:
-        parse_entry(data, CTX)
-    assert caught.value.clause == "L.index.mem-wal.entry"
-
-
 def test_folders_elsewhere_and_parts_of_blocks_are_refused(store):
     """A generation lies beside the log, and a filter has whole blocks."""
     broken = manifest(1, sstables=[{"generation": 1, "path": "../a"}]).SerializeToString()
@@ -201,13 +174,3 @@ def test_folders_elsewhere_and_parts_of_blocks_are_refused(store):
     with pytest.raises(CorruptPage) as caught:
         parse_key_filter(BytesSource(bytes(33)), Context(FILE))
     assert caught.value.clause == "L.index.mem-wal.key-filter"
-
-
-def test_every_byte_of_the_log_has_an_owner(store, tmp_path):
-    """The name of a file tells `explain` what it is."""
-    write_manifest(store, SHARD, manifest(1))
-    write_entry(store, SHARD, 1, LogEntry(1, 1, ROWS))
-    (tmp_path / FILE).write_bytes(bytes(64))
-    for path in (manifest_path(SHARD, 1), entry_path(SHARD, 1), FILE):
-        found = explain(tmp_path / path)
-        assert ([], []) == (found.findings, found.unowned)

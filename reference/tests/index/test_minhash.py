@@ -12,8 +12,8 @@ import pytest
 import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.errors import BytesError, OperationRefused, Place
-from lanceref.index.minhash import minhash_lsh, signature
+from lanceref.core.errors import OperationRefused, Place
+from lanceref.index.minhash import signature
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from lanceref.index.minhash.signature import (
     MinHashParameters,
@@ -86,16 +86,6 @@ def test_worked_constants():
     assert first.tolist() == [13679457532755275413, 5139283748462763859]
     assert second.tolist() == [2949826092126892291, 6349198060258255764]
     assert (last & np.uint64(1)).all()
-
-
-def test_a_worked_signature():
-    """Of one shingle: the upper bits of c * (a * x + b)."""
-    numbers, signatures = Signer(MinHashParameters()).sign([None, "", "Fox"])
-    assert numbers.tolist() == [2]
-    x = xxhash.xxh64_intdigest(b"fox", 42)
-    a, b, c = (int(one[5]) for one in constants(128))
-    assert signatures.shape == (1, 128)
-    assert int(signatures[0, 5]) == ((c * ((a * x + b) & MASK)) & MASK) >> 48
 
 
 def test_a_worked_band():
@@ -172,18 +162,6 @@ def test_wrong_parameters_are_refused(given, text):
         requested_parameters(given)
 
 
-@pytest.mark.parametrize(
-    "change", [{"num_bands": 3}, {"signature_version": 1}, {"shingle_size": 0}]
-)
-def test_damaged_details_are_refused(change):
-    """Before anything is read by them."""
-    details = MinHashParameters().details
-    for name, value in change.items():
-        setattr(details, name, value)
-    with pytest.raises(BytesError, match=r"L\.index\.minhash\.details"):
-        parse_parameters(details, PLACE)
-
-
 FEW = {"num_hashes": 4, "num_bands": 2, "shingle_size": 1}
 
 
@@ -206,17 +184,6 @@ def test_worked_columns(segment):
     assert index.documents_with(bands[:1]).tolist() == documents[:1].tolist()
     assert index.documents_with(bands).tolist() == [0, 1]
     assert index.documents_with(bands + np.uint64(1)).tolist() == []
-
-
-def test_bands_over_many_pages(tmp_path, monkeypatch):
-    """Every document is found by each of its bands, also where a key goes over pages."""
-    monkeypatch.setattr(minhash_lsh, "PAGE_ROWS", 8)
-    index = opened(make(TEXTS[:200], tmp_path, FEW))
-    keys, documents = index.bands(0, index.num_docs * 2)
-    assert index.num_pages == -(-index.num_docs * 2 // 8)
-    for key in np.unique(keys):
-        expected = np.unique(documents[keys == key]).tolist()
-        assert index.documents_with(np.array([key])).tolist() == expected
 
 
 @pytest.mark.parametrize("stable", [False, True])
@@ -292,33 +259,3 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path, parameters):
                 for library in (lance, pylanceref)
             )
             assert found.to_pydict() == expected.to_pydict()
-
-
-TEXT = "the quick brown fox jumps over the lazy dog and some more words so that rows are alike {}"
-
-
-NEAR_TEXTS = [TEXT.format(number) for number in range(30)]
-
-
-def test_the_nearest_come_first(tmp_path):
-    """Those as near by their row; as many as the limit says after the offset, ten without one."""
-    dataset = make(NEAR_TEXTS, tmp_path)
-    every = alike(dataset, NEAR_TEXTS[3], limit=100)
-    assert every[0] == (3, 0.0)
-    assert every == sorted(every, key=lambda one: one[::-1])
-    assert len(every) > 12
-    assert alike(dataset, NEAR_TEXTS[3]) == every[:10]
-    assert alike(dataset, NEAR_TEXTS[3], offset=2) == every[2:12]
-    assert alike(dataset, NEAR_TEXTS[3], limit=4, offset=1) == every[1:5]
-
-
-def test_rows_that_are_gone_or_do_not_pass_are_not_found(tmp_path):
-    """A filter before finds as many as are asked for, one after leaves some out."""
-    dataset = make(NEAR_TEXTS, tmp_path)
-    every = [row for row, _ in alike(dataset, NEAR_TEXTS[3], limit=100)]
-    before = alike(dataset, NEAR_TEXTS[3], limit=5, filter="i % 2 = 0", prefilter=True)
-    assert [row for row, _ in before] == [row for row in every if row % 2 == 0][:5]
-    behind = alike(dataset, NEAR_TEXTS[3], limit=5, filter="i % 2 = 0")
-    assert [row for row, _ in behind] == [row for row in every[:5] if row % 2 == 0]
-    dataset.delete("i = 3")
-    assert [row for row, _ in alike(dataset, NEAR_TEXTS[3], limit=100)] == every[1:]

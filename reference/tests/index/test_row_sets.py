@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, OutOfRange, Place
-from lanceref.core.integers import unique
 from lanceref.index.bloom import (
     MOST_BYTES,
     fill,
@@ -24,7 +23,7 @@ from lanceref.index.bloom import (
     may_hold,
     size_for,
 )
-from lanceref.index.fragment_reuse import NAME, MovedRows, read_reuse
+from lanceref.index.fragment_reuse import NAME, read_reuse
 from lanceref.index.row_set import RowSet, encode_treemap, parse_treemap
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
@@ -53,15 +52,6 @@ def test_a_worked_set():
     assert RowSet.encode(rows) == ROW_5_OF_2
     assert parse(ROW_5_OF_2).keys.tolist() == rows.keys.tolist()
     assert RowSet.encode(RowSet()) == bytes(4)
-
-
-@given(keys)
-def test_distinct_keys_are_in_order_and_each_once(values):
-    """Whatever their order was; keys in order stay as they are."""
-    found = unique(np.array(values, np.uint64))
-
-    assert sorted(set(values)) == found.tolist()
-    assert unique(found) is found
 
 
 def test_size_0_is_a_whole_fragment():
@@ -105,16 +95,6 @@ def test_every_treemap_is_parsed_as_it_was_written(values, runs):
         with pytest.raises(FormatError) as caught:
             parse_treemap(Cursor(memoryview(broken), 0, Context("map")))
         assert caught.value.clause == f"L.index.treemap.{clause}"
-
-
-def test_rows_of_other_fragments_stay():
-    """Those that were not written on are gone."""
-    before, after = np.array([1 << 32 | 2, 1 << 32], np.uint64), np.array([9, 8], np.uint64)
-    kept, now = MovedRows(before, after, [1])(
-        np.array([5, 1 << 32, 1 << 32 | 1, 1 << 32 | 2, 2 << 32], np.uint64)
-    )
-    assert kept.tolist() == [True, True, False, True, True]
-    assert now.tolist() == [5, 8, 9, 2 << 32]
 
 
 CTX, PLACE = Context("reuse"), Place("reuse", 0)
@@ -169,20 +149,6 @@ def test_numbers_of_a_fragment_that_no_address_holds_are_refused(side, name, num
     entry.index_details.value = details.SerializeToString()
     with pytest.raises(OutOfRange, match="32 bits"):
         bring_forward([entry])
-
-
-def test_versions_follow_each_other():
-    """Oldest first, whatever their order in the message."""
-    both = Details.InlineContent()
-    group = both.versions.add(dataset_version=9).groups.add()
-    group.changed_row_addrs = encode_treemap(np.array([5 << 32 | 5], np.uint64), runs=True)
-    group.old_fragments.add(id=5, physical_rows=6)
-    group.new_fragments.add(id=8, physical_rows=1)
-    both.versions.extend(content().versions)
-    found = reuse(Details(inline=both))
-    kept, now = found(np.array([0, 1 << 32 | 2], np.uint64))
-    assert (kept.tolist(), now.tolist()) == ([False, True], [8 << 32])
-    assert found.covered(BitMap([0, 1])) == BitMap([8])
 
 
 def test_sizes():

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import OutOfRange
-from lanceref.index.entries import Entries, compare
 from lanceref.index.scalar.bitmap import Bitmap, LabelList
-from lanceref.index.scalar.bloomfilter import read_filters
 from lanceref.index.scalar.btree import BTree
 from lanceref.index.scalar.ngram import literals_of, tokens_of
 from lanceref.index.scalar.zonemap import cut_zones
@@ -76,37 +71,6 @@ def test_worked_labels(tmp_path):
     assert ids(dataset, "not array_has(l, 'b')") == ids(
         dataset, "not array_has(l, 'b')", use_scalar_index=False
     )
-
-
-@pytest.mark.parametrize("name", ["keys", "nulls"])
-def test_rows_of_fragments_that_never_were_are_refused(tmp_path, name):
-    """Also where they are null, which an index of lists holds apart."""
-    rows = pa.array([["a"], None, []], pa.list_(pa.utf8()))
-    dataset = write(pa.table({"l": rows}), tmp_path)
-    dataset.create_scalar_index("l", "LABEL_LIST")
-    (segment,) = dataset._snapshot.indices.segments
-    field, _ = indexed_field(dataset._snapshot.manifest.schema, "l")
-    training, held = Training(field, dataset._snapshot.fragments), LabelList(segment).entries()
-    compare(segment, training, held, held)
-    far = np.array([9 << 32], np.uint64)
-    with pytest.raises(OutOfRange) as caught:
-        compare(segment, training, replace(held, **{name: far}), held)
-    assert "L.index.rows.fragment" == caught.value.clause
-
-
-def test_a_row_with_a_value_that_is_said_to_be_null_is_reported(tmp_path):
-    """Nulls that are held apart count where both say which rows they are."""
-    dataset = write(pa.table({"i": [3, 1, 2]}), tmp_path)
-    dataset.create_scalar_index("i", "BITMAP")
-    (segment,) = dataset._snapshot.indices.segments
-    field, _ = indexed_field(dataset._snapshot.manifest.schema, "i")
-    training, findings = Training(field, dataset._snapshot.fragments), []
-    segment = replace(segment, ctx=replace(segment.ctx, findings=findings))
-    made = Entries(pa.array([3, 1, 2]), np.arange(3, dtype=np.uint64))
-    compare(segment, training, replace(made, keys=made.keys[::-1], values=made.values[::-1]), made)
-    assert [] == findings
-    compare(segment, training, replace(made, nulls=made.keys[1:2]), made)
-    assert ["L.index.segment.complete"] == [one.clause for one in findings]
 
 
 def test_worked_tokens():
@@ -201,17 +165,3 @@ def test_worked_cuts(tmp_path, rows, deleted, size, expected):
     if deleted:
         dataset.delete(f"i in ({', '.join(map(str, deleted))})")
     assert zones(dataset, size) == expected
-
-
-SMALL = IndexConfig("bloomfilter", {"number_of_items": 7, "probability": 0.01})
-
-
-def test_new_rows_are_taken_in(tmp_path):
-    """With the size and the zones of the segment before."""
-    dataset = write(pa.table({"i": range(20)}), tmp_path)
-    dataset.create_scalar_index("i", SMALL)
-    dataset.insert(pa.table({"i": [None, 77]}))
-    dataset.optimize.optimize_indices()
-    (segment,) = pylanceref.dataset(dataset.uri)._snapshot.indices.segments
-    assert read_filters(segment.file("bloomfilter.lance")).shape == (4, 1, 8)
-    assert ids(dataset, "i = 77") == [1 << 32 | 1]

@@ -23,16 +23,6 @@ def text(document: bytes, ctx: Context = CTX) -> str:
     return jsonb.texts(pa.array([document], pa.large_binary()), ctx, PLACE)[0].as_py()
 
 
-def test_checking_goes_on_after_a_broken_document() -> None:
-    """Each of two broken documents gives its finding."""
-    ctx = Context("data.lance", findings=[])
-
-    jsonb.check_documents(pa.array([b"\x20", b"\xff" * 4], pa.large_binary()), ctx, PLACE)
-
-    assert ctx.findings is not None
-    assert [finding.clause for finding in ctx.findings] == ["L.json.header"] * 2
-
-
 def test_a_slice_reads_its_own_rows() -> None:
     """Documents of a slice with nulls are those of its rows."""
     documents = jsontext.documents(pa.array(["1", None, "[2]", "3"]))
@@ -81,17 +71,6 @@ def test_what_is_written_reads_back(value: object) -> None:
 
     assert json.loads(text(document)) == value
     assert ctx.findings == []
-
-
-@given(st.binary(max_size=60) | st.binary(max_size=60).map(lambda rest: b"\x80\0\0\2" + rest))
-def test_any_bytes_are_text_or_an_error(data: bytes) -> None:
-    """Whatever the bytes are, a reader gives JSON text or a LanceError."""
-    try:
-        found = text(data)
-    except LanceError:
-        return
-
-    json.loads(found)
 
 
 @given(JSON, st.data())

@@ -1,17 +1,14 @@
 """Choice of layouts by the writer, cuts of pages, and values as pages store them."""
 
 import hypothesis.strategies as st
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from lanceref.codecs.encoder_inputs import dictionary_parts, stored_values, validity_of
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Variable
-from lanceref.core.errors import CorruptPage, DataRefused
-from lanceref.pages.leafvalues import leaf_array, width_bits
+from lanceref.codecs.values import Fixed, Variable
+from lanceref.core.errors import DataRefused
+from lanceref.pages.leafvalues import leaf_array
 
-from ..codecs.runs import fixed
-from ..codecs.runs import variable as texts
 from ..file.in_memory import column, opened, pages_of, scanned, written
 from .nesting import PLACE
 
@@ -132,78 +129,6 @@ def test_a_page_is_cut_before_its_levels_pass_the_budget(rows, type_, pages):
     assert rows == scanned(column(data)).to_pylist()
     kinds = [(page.encoding, page.encoding.WhichOneof("layout")) for page in found]
     assert 1 == len({str(getattr(encoding, kind).layers) for encoding, kind in kinds})
-
-
-PAIRS, PACKED = pa.list_(pa.int8(), 2), pa.struct([("a", pa.int8()), ("b", pa.int16())])
-LEAVES = {
-    "numbers": (pa.int16(), Fixed(16, 2, np.array([1, 0, 0, 1], np.uint8)), [1, 256]),
-    "bits": (pa.bool_(), Fixed(1, 3, np.array([5], np.uint8)), [True, False, True]),
-    "bits as bytes": (pa.bool_(), fixed([1, 0, 2], 8), [True, False, True]),
-    "strings": (pa.string(), texts([b"a", b"", "é".encode()]), ["a", "", "é"]),
-    "vectors": (PAIRS, FixedSizeList(2, ((2, None),), fixed([1, 2, 3, 4], 8)), [[1, 2], [3, 4]]),
-    "null items": (
-        PAIRS, FixedSizeList(1, ((2, np.array([True, False])),), fixed([1, 9], 8)), [[1, None]],
-    ),
-    "nothing but nulls": (
-        PAIRS, FixedSizeList(1, ((2, np.zeros(2, bool)),), Fixed(0, 2, np.empty(0, np.uint8))),
-        [[None] * 2],
-    ),
-    "rows": (
-        PACKED, Rows(2, (fixed([1, 2], 8), fixed([3, 4], 16))),
-        [{"a": 1, "b": 3}, {"a": 2, "b": 4}],
-    ),
-    "the null type": (pa.null(), fixed([0, 0], 8), [None, None]),
-}  # fmt: skip
-"""Type, decoded values, array."""
-
-
-@pytest.mark.parametrize(("type_", "values", "expected"), LEAVES.values(), ids=LEAVES)
-def test_values_become_the_array_of_the_type(type_, values, expected):
-    """A null slot owns bytes that nobody looks at; there is a value for each validity bit."""
-    array = leaf_array(type_, values, None, PLACE)
-    some = leaf_array(type_, values, np.array([i != 0 for i in range(values.count)]), PLACE)
-
-    array.validate(full=True)
-    assert (type_, expected) == (array.type, array.to_pylist())
-    assert [None, *expected[1:]] == some.to_pylist()
-    with pytest.raises(CorruptPage, match=r"L\.page\.leaf\.count"):
-        leaf_array(type_, values, np.ones(values.count + 1, bool), PLACE)
-
-
-UNFIT = [
-    (pa.int16(), fixed([1, 2], 8), "leaf.width"),
-    (PACKED, Fixed(24, 1, np.zeros(3, np.uint8)), "leaf.width"),
-    (pa.dictionary(pa.int8(), pa.string()), fixed([0], 8), "leaf.width"),
-    (PACKED, Rows(2, (fixed([1, 2], 8),)), "leaf.kind"),
-    (pa.list_(pa.int8()), Rows(2, (fixed([1, 2], 8),)), "leaf.kind"),
-    (pa.int8(), texts([b"a"]), "leaf.kind"),
-    (pa.string(), texts([b"\x80"]), "leaf.utf8"),
-    (pa.string(), FixedSizeList(2, ((1, None),), fixed([1, 2], 8)), "leaf.kind"),
-    (PAIRS, FixedSizeList(3, ((1, None),), fixed([1, 2, 3], 8)), "leaf.dimension"),
-]
-
-
-@pytest.mark.parametrize(("type_", "values", "clause"), UNFIT, ids=str)
-def test_values_that_are_not_of_the_type_are_refused(type_, values, clause):
-    """Of another width or kind, rows of other fields, lists of another length."""
-    with pytest.raises(CorruptPage, match=clause):
-        leaf_array(type_, values, None, PLACE)
-
-
-WIDTHS = [
-    (pa.int16(), 16),
-    (pa.bool_(), 1),
-    (pa.list_(pa.float32(), 3), 96),
-    (pa.struct([("a", pa.int8()), ("b", pa.list_(pa.int16(), 2))]), 40),
-    (pa.struct([("a", pa.int8()), ("b", pa.string())]), None),
-    (pa.null(), None),
-    (pa.dictionary(pa.int8(), pa.string()), None),
-]
-
-
-def test_widths_count_all_levels_and_fields():
-    """Types of variable width have none."""
-    assert [bits for _, bits in WIDTHS] == [width_bits(type_) for type_, _ in WIDTHS]
 
 
 ARRAYS = [

@@ -16,9 +16,7 @@ from lanceref.pages.layers import (
     NULL_AND_EMPTY,
     NULLABLE_ITEM,
     NULLABLE_LIST,
-    Layer,
     Levels,
-    Nested,
     parse_layers,
     row_starts,
     select,
@@ -29,21 +27,11 @@ from lanceref.pages.shred import concat, flat_levels, ravel
 from lanceref.pages.shred import shred as shred_array
 from lanceref_testing.tables import tables
 
-from .building import field_of
 from .nesting import PLACE, layers_of, path_of, recursive, shred, to_rows
 
 LIST_CODES = (ALL_VALID_LIST, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY)
 ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
 INTS, POINT = pa.list_(pa.int32()), pa.struct([("x", pa.int32()), ("y", pa.string())])
-
-
-CODES = [
-    ((Step.LEAF,), [], "present"),
-    ((Step.LEAF,), [7], "code"),
-    ((Step.LEAF,), [NULLABLE_LIST], "path"),
-    ((Step.LIST, Step.LEAF), [NULLABLE_ITEM], "path"),
-    ((0, Step.LEAF), [NULLABLE_ITEM, NULLABLE_ITEM], "dimension"),
-]
 
 
 def _levels(rep, definition, dtype=np.uint16):
@@ -58,24 +46,6 @@ def _unravelled(rep, definition, values, path, layers, num_rows):
     leaf = pa.array(values, pa.int64())
     nested = unravel(layers, _levels(rep, definition), leaf, num_rows, PLACE)
     return to_rows(nested, path)
-
-
-WORKED = [
-    (
-        path_of(Step.LIST, Step.LEAF), [ALL_VALID_ITEM, NULL_AND_EMPTY],
-        [[1, 2], None, [], [3]], [1, 0, 1, 1, 1], [0, 0, 1, 2, 0], [1, 2, 3],
-    ),
-    (
-        path_of(Step.STRUCT, Step.LIST, Step.LEAF), [ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM],
-        [([7, 8],), None], [1, 0, 1], [0, 0, 1], [7, 8],
-    ),
-    (
-        path_of(Step.LIST, 2, Step.STRUCT, Step.LEAF),
-        [ALL_VALID_ITEM, ALL_VALID_ITEM, ALL_VALID_ITEM, ALL_VALID_LIST],
-        [[[(1,), (2,)], [(3,), (4,)]]], [1, 1, 0, 0], [0, 0, 0, 0], [1, 2, 3, 4],
-    ),
-]  # fmt: skip
-"""Path, codes, rows, and the entries that stand for them."""
 
 
 @st.composite
@@ -213,33 +183,3 @@ def test_what_a_null_hides_is_dropped():
     assert ([1, 4, 5], [0, 1, 1, 3]) == (leaf.leaf.to_pylist(), leaf.layers[0].offsets.tolist())
     (leaf,) = _shredded(structs)[1]
     assert ([3], [False, True]) == (leaf.leaf.to_pylist(), leaf.layers[1].validity.tolist())
-
-
-def test_a_leaf_is_its_own_array_and_what_is_empty_begins_at_the_start():
-    """Nothing is copied; Arrow cannot join lists whose items begin after the end of no buffer."""
-    leaf = pa.array([1, 2, 3])
-    nothing = Nested((Layer(2, None, np.array([0, 0, 0])),), leaf.slice(3, 0))
-    lists = assemble(field_of(pa.list_(pa.int64())), [nothing], PLACE)
-
-    assert leaf is assemble(field_of(pa.int64()), [Nested((), leaf)], PLACE)
-    assert ([[], []], 0) == (lists.to_pylist(), lists.values.offset)
-
-
-PAIRS = path_of(Step.LIST, 2, Step.LEAF)
-
-
-@given(
-    st.lists(st.none() | st.integers(0, 4), min_size=1, max_size=12),
-    st.tuples(*[st.integers(0, 12)] * 4),
-)
-def test_slices_of_slices_are_slices(lengths, cuts):
-    """Rows of pairs cut twice are the rows as Python lists cut twice; a whole slice is itself."""
-    offsets = np.append(0, np.cumsum([length or 0 for length in lengths])).astype(np.int64)
-    count, validity = int(offsets[-1]), np.array([length is not None for length in lengths])
-    layers = (Layer(len(lengths), validity, offsets), Layer(count, None, None, 2))
-    rows = Nested(layers, pa.array(range(2 * count), pa.int64()))
-    (a, b), (c, d) = sorted(min(x, len(lengths)) for x in cuts[:2]), sorted(cuts[2:])
-    c, d = min(c, b - a), min(d, b - a)
-
-    assert to_rows(rows, PAIRS)[a:b][c:d] == to_rows(rows.slice(a, b).slice(c, d), PAIRS)
-    assert rows is rows.slice(0, len(lengths))

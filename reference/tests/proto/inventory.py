@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import pyarrow as pa
-
-from ..file.stored_columns import COLUMNS, StoredColumn
 
 if TYPE_CHECKING:
     import lance
@@ -54,18 +51,6 @@ def create(folder: Path, rows: int = 20, **options: Any) -> lance.LanceDataset:
 
     options = {"max_rows_per_file": -(-rows // 2), **options}
     return lance.write_dataset(table(0, rows), folder / "table.lance", **options)
-
-
-def _column(folder: Path, stored: StoredColumn) -> None:
-    """Write a column in every version that stores it, each batch a page where there are several."""
-    from lance.file import LanceFileWriter
-
-    options = {"data_cache_bytes": 1024} if stored.batches > 1 else {}
-    for version in stored.versions:
-        path = str(folder / f"{version}.lance")
-        with LanceFileWriter(path, stored.schema, version=version, **options) as writer:
-            for part in stored.parts():
-                writer.write_batch(part)
 
 
 def _compact(dataset: lance.LanceDataset) -> None:
@@ -184,7 +169,6 @@ def _memory_log(folder: Path, **options: Any) -> None:
 
 
 ROWS = {
-    **{name: Row(partial(_column, stored=one), *one.shows) for name, one in COLUMNS.items()},
     "update every row": dataset_row(
         lambda dataset: dataset.update({"s": "'x'"}), "Update.removed_fragment_ids"
     ),

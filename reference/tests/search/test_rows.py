@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import RowNotFound
-from lanceref.search.row_locator import live_rows, positions_of_ids
+from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Condition
-from lanceref.table.rows import FragmentRows, in_order
 from pylanceref.scanner import ColumnOrdering, resize_batches, sort_order
-from pylanceref.sql.filters import condition
 
 from ..index.vector.indexed import points
 from ..index.vector.indexed import write as write_vectors
@@ -89,30 +87,6 @@ def test_addresses_of_no_row_are_refused(tmp_path):
     (tmp_path / "s").mkdir()
     stable = write(TABLE, tmp_path / "s", enable_stable_row_ids=True)
     assert [0] == positions_of_ids(stable._snapshot, [0, 99]).tolist()
-
-
-@given(st.lists(st.integers(0, 4), min_size=1, max_size=6), st.data())
-def test_rows_are_split_by_their_fragments(sizes, data):
-    """Each fragment that has some of the rows once, in order, with its own positions."""
-    fragments = in_order([Stub(number, size) for number, size in enumerate(sizes)])
-    rows = sum(sizes)
-    chosen = sorted(data.draw(st.lists(st.integers(0, rows - 1)) if rows else st.just([])))
-    owned = [(number, at) for number, size in enumerate(sizes) for at in range(size)]
-    split = [(one.number, own.tolist()) for one, own in fragments.split(np.array(chosen, int))]
-
-    assert rows == fragments.num_rows
-    assert [owned[one] for one in chosen] == [(n, at) for n, own in split for at in own]
-    assert sorted({n for n, _ in split}) == [n for n, _ in split]
-
-
-class Stub(FragmentRows):
-    """A fragment that has nothing but a number of rows."""
-
-    num_rows = 0
-
-    def __init__(self, number: int, num_rows: int) -> None:
-        self.number, self.num_rows = number, num_rows
-        self._previous = None
 
 
 @pytest.fixture(scope="module")
@@ -204,25 +178,6 @@ def vectors(tmp_path):
     found.commit_existing_index_segments("v_idx", "v", [built])
     found.delete("i in (3, 501)")
     return found
-
-
-def alive(vectors, given, where=None):
-    """Return which of some keys count."""
-    snapshot = vectors._snapshot
-    (segment,) = snapshot.indices.segments
-    own = [rows for rows in snapshot.fragments if rows.fragment.id in (0, 2)]
-    asked = None if where is None else condition(snapshot, where)
-    (index,) = snapshot.indices.known
-    kept, left = live_rows(index.open(segment), own, asked)(given)
-    assert given[kept].tolist() == left.tolist()
-    return kept.tolist()
-
-
-def test_deleted_rows_and_other_fragments_do_not_count(vectors):
-    """Nor do rows of fragments that are gone."""
-    given = keys((0, 0), (0, 3), (1, 5), (2, 1), (2, 2), (7, 0))
-    assert [True, False, False, False, True, False] == alive(vectors, given)
-    assert [False] * 4 + [True, False] == alive(vectors, given, "i > 100")
 
 
 KEYS = np.array([1, 2, 1 << 32, 1 << 32 | 2, 5 << 32], np.uint64)

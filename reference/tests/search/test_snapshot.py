@@ -6,21 +6,10 @@ import pyarrow.compute as pc
 import pylanceref
 import pytest
 from lanceref.core.context import Context
-from lanceref.core.errors import LanceError, NotFound, RowNotFound
+from lanceref.core.errors import NotFound, RowNotFound
 from lanceref.file.schema import parse_schema
-from lanceref.proto import table_pb2
 from lanceref.proto.file_pb2 import Field
-from lanceref.search.snapshot import open_snapshot, positions_of, scan_projection, take_projection
-from lanceref.storage import LocalStore
-
-from tests.table.hand_made import put
-from tests.table.manifests import NAME, footer, minimal, section
-
-CTX = Context("t")
-
-
-def _open(root, version=None):
-    return open_snapshot(LocalStore(root), version, CTX)
+from lanceref.search.snapshot import positions_of, scan_projection, take_projection
 
 
 def test_row_numbers_are_checked_before_anything_is_read():
@@ -37,59 +26,6 @@ def test_row_numbers_are_checked_before_anything_is_read():
     ):
         with pytest.raises(error):
             positions_of(rows, 3)
-
-
-HOSTILE = minimal(
-    fragments=[
-        {
-            "id": 0,
-            "physical_rows": 5,
-            "inline_row_ids": b"\x0a\x04\x0a\x02\x10\x05",
-            "inline_created_at_versions": bytes.fromhex("0a080a040a0210051001"),
-            "deletion_file": {"id": 1, "file_type": 1, "num_deleted_rows": 1},
-        },
-        {"id": 1, "physical_rows": 2, "inline_row_ids": b"\x0a\x06\x0a\x04\x08\x05\x10\x07"},
-    ],
-    schema_metadata={"k": b"v"},
-    max_fragment_id=1,
-    next_row_id=7,
-    reader_feature_flags=3,
-    writer_feature_flags=3,
-)
-"""Fragments in no file, row ids, versions, a deletion file."""
-
-
-@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
-def test_damage_never_escapes(mask, tmp_path):
-    """Every byte of a manifest flipped, then all its rows read: rows or a LanceError."""
-    index = table_pb2.IndexSection(indices=[{"uuid": {"uuid": bytes(16)}, "name": "i"}])
-    head = section(index.SerializeToString())
-    message = table_pb2.Manifest()
-    message.CopyFrom(HOSTILE)
-    message.index_section = 0
-    data = head + section(message.SerializeToString()) + footer(len(head))
-    root = put(tmp_path / "t", HOSTILE)
-    (root / "_deletions").mkdir()
-    (root / "_deletions" / "0-0-1.bin").write_bytes(
-        bytes.fromhex("3a300000010000000000000010000000 0300")
-    )
-    read = 0
-    for at in range(len(data)):
-        damaged = bytearray(data)
-        damaged[at] ^= mask
-        (root / "_versions" / NAME).write_bytes(damaged)
-        try:
-            snapshot = _open(root)
-            names = ["_rowid", "_rowaddr", "_row_created_at_version"]
-            projection = scan_projection(snapshot.manifest.schema, names)
-            rows = sum(one.num_rows for one in snapshot.fragments)
-            batches = snapshot.scan(snapshot.fragments, projection, 8192, 0, min(rows, 20_000))
-            read += sum(batch.num_rows for batch in batches)
-        except LanceError as error:
-            if not isinstance(error, NotFound):
-                assert error.clause.startswith("L.") and error.file
-                assert error.offset >= 0 and str(error.found) and str(error.wanted)
-    assert read
 
 
 def test_positions_are_integers():

@@ -17,10 +17,8 @@ from lanceref.table.columns import FragmentReader, NullColumn, overlaid_column, 
 from lanceref.table.file_entries import Patch
 from lanceref.table.lineage import ROW_ID, open_lineage
 from lanceref.table.rows import FragmentRows
-from pylanceref import write_dataset
 from pylanceref.file import LanceFileWriter
 
-from tests.file.files import WORKED_FILE
 from tests.table.manifests import data_file, fragment, minimal, parse
 
 CTX = Context("m.manifest")
@@ -95,37 +93,11 @@ FIELDS = [
     {"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True},
     {"name": "b", "id": 1, "parent_id": -1, "logical_type": "string", "nullable": True},
 ]
-FORM = {"file_format": "lance", "version": "2.0"}
-
-
-def _reader(tmp_path, one, **more):
-    (tmp_path / "data").mkdir(exist_ok=True)
-    (tmp_path / "data" / "worked.lance").write_bytes(WORKED_FILE)
-    given = {"fields": FIELDS, "data_format": FORM, "fragments": [one], **more}
-    manifest = parse(minimal(**given))
-    bases = Bases(LocalStore(tmp_path), manifest)
-    return manifest, FragmentReader(manifest.fragments[0], bases, Context("m.manifest"))
 
 
 def _values(manifest, reader, number=0):
     column = reader.column(manifest.schema.fields[number])
     return pa.chunked_array(column.scan(0, column.num_rows), column.type).to_pylist()
-
-
-def test_the_size_of_a_0_1_file_may_be_wrong(tmp_path):
-    """D.legacy.file-size: old releases stated the size before the metadata."""
-    made = write_dataset(pa.table({"a": [1, 2, 3]}), tmp_path, data_storage_version="legacy")
-    (file,) = made.get_fragments()[0].data_files()
-    old = data_file(file_major_version=0, file_minor_version=2, path=file.path, fields=[0])
-    given = {
-        "fields": [{**FIELDS[0], "logical_type": "int64"}],
-        "data_format": {**FORM, "version": "0.1"},
-    }
-    manifest, reader = _reader(
-        tmp_path, fragment(0, {**old, "file_size_bytes": 7}, physical_rows=3), **given
-    )
-
-    assert [1, 2, 3] == _values(manifest, reader)
 
 
 class HeldArray:

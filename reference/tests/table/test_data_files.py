@@ -6,14 +6,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.context import Context
-from lanceref.core.errors import BytesError, DataRefused, SchemaRefused
+from lanceref.core.errors import DataRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import PagePolicy
 from lanceref.storage import LocalStore
-from lanceref.table.bases import Bases
-from lanceref.table.columns import FragmentReader
 from lanceref.table.data_files import (
     FileLimits,
     Home,
@@ -21,8 +18,6 @@ from lanceref.table.data_files import (
     file_entry,
     write_files,
 )
-
-from tests.table.manifests import data_file, fragment, minimal, parse
 
 NESTED = schema_of(
     pa.schema({"s": pa.struct({"x": pa.int64(), "y": pa.list_(pa.string())}), "z": pa.int8()})
@@ -139,23 +134,3 @@ def test_another_schema_is_refused(fields, text):
     """The refusal names the field and the difference."""
     with pytest.raises(SchemaRefused, match=text):
         appended_schema(TABLE_SCHEMA, schema_of(pa.schema(fields)), V2_2)
-
-
-CTX = Context("m.manifest")
-PATHS = ["", "/f", "../f", "a/../../f", "a//b", "..\\f", "a/", "f\0", "n" * 5000, "."]
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_a_data_file_lies_in_its_folder(tmp_path, path):
-    """Absolute, empty, climbing and impossible paths are refused."""
-    given_entry = data_file(file_minor_version=0, path=path)
-    message = minimal(
-        fragments=[fragment(0, given_entry, physical_rows=3)],
-        data_format={"file_format": "lance", "version": "2.0"},
-    )
-    with pytest.raises(BytesError) as caught:
-        manifest = parse(message)
-        bases = Bases(LocalStore(tmp_path), manifest)
-        FragmentReader(manifest.fragments[0], bases, CTX).column(manifest.schema.fields[0])
-
-    assert caught.value.clause in ("L.table.datafile.path", "L.table.files.exist")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import FormatError, LanceError, LimitExceeded, UnknownFlag
-from lanceref.core.limits import DEFAULT_LIMITS, Limits
-from lanceref.core.spans import SpanRecorder, uncovered
-from lanceref.inspection import explain_source
-from lanceref.proto import rowids_pb2, table_pb2
+from lanceref.core.errors import FormatError, LanceError, LimitExceeded
+from lanceref.core.spans import SpanRecorder
+from lanceref.proto import table_pb2
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, NullColumn
@@ -34,13 +31,10 @@ from pylanceref.history import made_at, summary_of
 
 from tests.table.manifests import (
     WORKED,
-    data_file,
     footer,
-    fragment,
     minimal,
     parse,
     section,
-    to_bytes,
 )
 
 CTX = Context("m.manifest")
@@ -183,20 +177,6 @@ def test_a_damaged_ref_is_read_or_refused(tmp_path, folder):
             read(LocalStore(tmp_path), CTX)
 
 
-@pytest.mark.parametrize("kind", ["plain deletions", "compressed deletions", "deletion bitmap"])
-def test_every_byte_of_a_deletion_file_has_an_owner(kind):
-    """Headers, validity, values, padding and footer are explained."""
-    data, suffix = STRUCTURES[kind][0], ".bin" if "bitmap" in kind else ".arrow"
-    spans, findings = SpanRecorder(), []
-    ctx = Context("0-1-2" + suffix, spans=spans, findings=findings)
-    read_deletions(BytesSource(data, "0-1-2" + suffix), ctx)
-
-    assert ([], []) == (findings, uncovered(spans.finish(len(data))))
-    kinds = explain_source(BytesSource(data, "0-1-2" + suffix)).bytes_per_kind()
-    assert len(data) == sum(kinds.values())
-    assert kind == "deletion bitmap" or ("uint32[]" in kinds) == (kind == "plain deletions")
-
-
 def _peak(read: Callable[[], object]) -> int:
     """Return the most memory that a call allocated at once."""
     tracemalloc.start()
@@ -247,17 +227,6 @@ def test_bitmaps_that_expand_too_far_are_refused():
         parse(_with_index(fragment_bitmap=many))
 
 
-def test_a_compressed_batch_that_claims_too_much_is_refused():
-    """The stated plain size counts before anything is decompressed, against the limits."""
-    data = _arrow([*range(1000)], compression="zstd")
-    at = data.index((4000).to_bytes(8, "little") + b"\x28\xb5\x2f\xfd")
-    claimed = data[:at] + (2**40).to_bytes(8, "little") + data[at + 8 :]
-    limits = Limits(expansion_bytes=3999, expansion_factor=0)
-    for held, allowed in ((claimed, DEFAULT_LIMITS), (data, limits)):
-        with pytest.raises(LimitExceeded, match=r"L\.table\.limits\.deletions"):
-            read_deletions(BytesSource(held, "0-1-2.arrow"), Context("d", limits=allowed))
-
-
 @pytest.mark.parametrize(
     ("type_", "rows"),
     [
@@ -279,104 +248,3 @@ def test_rows_without_a_file_have_a_limit(tmp_path, type_, rows):
                 manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX
             )
             reader.column(manifest.schema.fields[0])
-
-
-BAD_MANIFESTS = {
-    "a second of nanoseconds": (
-        {"timestamp": {"seconds": 5, "nanos": 10**9}},
-        "L.table.manifest.timestamp",
-    ),
-    "a path out of the folder, in a file that is like the one before": (
-        {
-            "fragments": [fragment(), fragment(1, data_file(path="../f.lance"))],
-            "max_fragment_id": 1,
-        },
-        "L.table.datafile.path",
-    ),
-    "as many rows as an address cannot tell": (
-        {"fragments": [fragment(physical_rows=2**32)], "max_fragment_id": 0},
-        "L.table.fragments.address",
-    ),
-}
-
-
-@pytest.mark.parametrize(("fields", "clause"), BAD_MANIFESTS.values(), ids=BAD_MANIFESTS)
-def test_a_faulty_manifest_is_refused(fields, clause):
-    """The last good number and the first bad one differ by one; every entry is looked at."""
-    with pytest.raises(FormatError) as caught:
-        parse(minimal(**fields))
-
-    assert clause == caught.value.clause
-    sound = {"seconds": 5, "nanos": 10**9 - 1}
-    assert 10**9 - 1 == parse(minimal(timestamp=sound)).message.timestamp.nanos
-
-
-@pytest.mark.parametrize(
-    ("base", "clause"), [(4, "L.table.files.exist"), (9, "L.table.base.resolves")]
-)
-def test_a_file_of_an_unreachable_base_is_a_fault_of_the_manifest(tmp_path, base, clause):
-    """A base of an unknown scheme and a missing base are refused at the manifest's bytes."""
-    flags = {"reader_feature_flags": 16, "writer_feature_flags": 16}
-    manifest = parse(minimal(base_paths=[{"id": 4, "path": "nowhere://bucket/x"}], **flags))
-    with pytest.raises(FormatError) as caught:
-        Bases(LocalStore(tmp_path), manifest).open_data_file("f", base)
-
-    assert clause == caught.value.clause
-    assert caught.value.place.size_bytes > 0
-
-
-def test_an_unknown_feature_is_named():
-    """A reader bit that this implementation does not know is refused with its number."""
-    with pytest.raises(UnknownFlag, match=r"L\.table\.flags\.unknown-reader-bit") as caught:
-        parse(minimal(reader_feature_flags=512, writer_feature_flags=512))
-
-    assert "512" in caught.value.feature
-
-
-def _two_sets_of_three() -> dict[str, object]:
-    over = _overlay(b"")
-    over.ClearField("shared_offset_bitmap")
-    over.field_coverage.offset_bitmaps.extend([ONE_AND_THREE] * 3)
-    words = {"reader_feature_flags": 64, "writer_feature_flags": 64, "max_fragment_id": 0}
-    return {"fragments": [fragment(overlays=[over])], "version": 2, **words}
-
-
-@pytest.mark.parametrize(
-    ("data", "clause"),
-    [
-        (_with_index(base_id=4), "L.table.base.resolves"),
-        (to_bytes(minimal(**_two_sets_of_three())), "L.table.overlay.coverage"),
-    ],
-)
-def test_what_readers_pass_over_is_found(data, clause):
-    """An unlisted base of an index and sets without a field are findings."""
-    findings = []
-    parse(data, findings)
-
-    assert clause in [finding.clause for finding in findings]
-
-
-def test_a_field_is_listed_once():
-    """A field in two columns of a file, or in two files, is refused."""
-    for files in (
-        [data_file(fields=[0, 0], column_indices=[0, 1])],
-        [data_file(), data_file(path="g")],
-    ):
-        with pytest.raises(FormatError, match=r"L\.table\.datafile\.once"):
-            parse(minimal(fragments=[fragment(0, *files)]))
-
-
-def test_a_range_of_row_ids_is_never_expanded():
-    """A fragment of 2**31 rows costs nothing until rows are asked for."""
-    segment = {"range": {"start": 5, "end": 5 + 2**31}}
-    data = rowids_pb2.RowIdSequence(segments=[segment]).SerializeToString()
-    decoded = decode_row_ids(data, 2**31, CTX, PLACE)
-
-    assert [5, 2**31 + 4] == decoded.at(np.array([0, 2**31 - 1])).tolist()
-    with pytest.raises(FormatError, match=r"L\.table\.row-ids\.length"):
-        _ids(data, 10)
-    halves = pairwise([0, 2**63, 2**64 - 1])
-    segments = [{"range": {"start": start, "end": end}} for start, end in halves]
-    data = rowids_pb2.RowIdSequence(segments=segments).SerializeToString()
-    with pytest.raises(FormatError, match=r"L\.table\.row-ids\.length"):
-        _ids(data, 10)

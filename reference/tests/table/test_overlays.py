@@ -13,21 +13,6 @@ from pylanceref.operation import LanceOperation as Op
 from tests.overlaid import ROWS, group, overlay, table
 
 
-def test_rows_show_the_newest_value(tmp_path):
-    """Scans, slices, takes and filters show the newest value beside deleted rows."""
-    dataset = table(tmp_path / "t")
-    overlay(dataset, [0, 2], {"a": [100, 102]}, [0])
-    found = overlay(dataset, [[2], [0, 1]], {"a": [202, 0], "s": ["X", None]}, [0, 1])
-
-    assert [100, 1, 202, 3, 4, 5] == found.to_table()["a"].to_pylist()
-    assert ["X", None, "c", "d", "e", "f"] == found.to_table()["s"].to_pylist()
-    assert [202, 3] == found.to_table(columns=["a"], offset=2, limit=2)["a"].to_pylist()
-    assert [202, 5, 100] == found.take([2, 5, 0], ["a"])["a"].to_pylist()
-    assert [202] == found.to_table(filter="a = 202")["a"].to_pylist()
-    found.delete("a = 100")
-    assert [1, 202, 3, 4, 5] == pylanceref.dataset(found.uri).to_table()["a"].to_pylist()
-
-
 @pytest.mark.oracle
 def test_the_oracle_shows_the_same(tmp_path, monkeypatch):
     """Both readers show the same rows of an overlaid table, before and after compaction."""

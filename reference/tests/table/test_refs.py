@@ -164,54 +164,6 @@ def test_a_tag_of_a_branch_that_cannot_be_is_refused(tables, name):
     assert {"good"} == made.tags.list().keys()
 
 
-@pytest.mark.parametrize("name", [name for name in BAD if name])
-def test_a_branch_file_of_such_a_name_is_refused(tables, name):
-    """Using such a branch and a cleanup are refused, and validation reports it."""
-    put_branch_file(tables, name)
-    uri = tables / "hostile"
-    made = pylanceref.dataset(uri)
-
-    assert [name] == list(made.branches.list())
-    for use in (
-        lambda: made.checkout_version((name, 1)),
-        lambda: made.branches.delete(name),
-        lambda: made.cleanup_old_versions(timedelta(0)),
-        lambda: made.create_branch(name),
-    ):
-        with pytest.raises(OperationRefused, match="Ref is invalid"):
-            use()
-    assert {"L.table.refs.branch-name"} == {one.clause for one in lanceref.validate(uri)}
-
-
-def test_a_parent_of_such_a_name_is_reported(tables):
-    """An impossible parent is reported by validation of table and file."""
-    put_branch_file(tables, "dev", OUT)
-    uri = tables / "hostile"
-
-    assert {"L.table.refs.branch-name"} == {one.clause for one in lanceref.validate(uri)}
-    found = lanceref.explain(uri / "_refs" / "branches" / "dev.json").findings
-    assert {"L.table.refs.branch-name"} == {one.clause for one in found}
-
-
-@pytest.mark.parametrize("name", ["../x", "../../x", "a/b", "a\0b", "", "first."])
-def test_a_tag_of_a_name_that_cannot_be_is_refused(tables, name):
-    """A tag name that leads out of the folder is refused by every operation."""
-    put_tag_file(tables, quote(name, safe=""), None)
-    made = pylanceref.dataset(tables / "hostile")
-    before = files(tables)
-
-    for use in (
-        lambda: made.tags.get_version(name),
-        lambda: made.tags.create(name, 1),
-        lambda: made.tags.update(name, 1),
-        lambda: made.tags.delete(name),
-        lambda: made.checkout_version(name),
-    ):
-        with pytest.raises(OperationRefused, match="Ref is invalid"):
-            use()
-    assert before == files(tables)
-
-
 def test_a_branch_folder_that_is_a_link_is_refused(tables):
     """A branch folder that is a link is not followed to another table."""
     put_branch_file(tables, "dev")

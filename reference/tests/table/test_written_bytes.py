@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor
 from lanceref.core.errors import (
     UnknownFlag,
 )
-from lanceref.proto import rowids_pb2 as pb
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import BytesSource
 from lanceref.table import flags
@@ -26,7 +23,6 @@ from lanceref.table.lineage import (
     encode_segment,
 )
 from lanceref.table.manifest import encode_manifest
-from lanceref.table.roaring import parse_bitmap
 
 from tests.table import manifests
 from tests.table.manifests import (
@@ -138,75 +134,3 @@ def test_any_versions_come_back(versions):
     decoded = decode_versions(data, len(versions), CTX, PLACE)
 
     assert versions == decoded.at(np.arange(len(versions))).tolist()
-
-
-def _ids(data: bytes | pb.RowIdSequence, rows: int) -> list[int]:
-    held = data if isinstance(data, bytes) else data.SerializeToString()
-    return decode_row_ids(held, rows, CTX, PLACE).at(np.arange(rows)).tolist()
-
-
-def _words(width: int, *values: int) -> bytes:
-    return np.array(values, f"<u{width}").tobytes()
-
-
-@st.composite
-def _segments(draw):
-    """A segment of one of the five kinds, and its ids."""
-    arm = draw(st.sampled_from(["range", "holes", "bitmap", "sorted_array", "array"]))
-    start, size = draw(st.integers(0, 2**63)), draw(st.integers(0, 60))
-    present = draw(st.lists(st.booleans(), min_size=size, max_size=size))
-    ids = [start + i for i, here in enumerate(present) if here]
-    gone = [start + i for i, here in enumerate(present) if not here]
-    spanned = {"start": start, "end": start + size}
-    if arm == "range":
-        return {"range": spanned}, [start + i for i in range(size)]
-    if arm == "holes":
-        return {"range_with_holes": {**spanned, "holes": _array(draw, gone)}}, ids
-    if arm == "bitmap":
-        packed = np.packbits(np.array(present, np.bool_), bitorder="little").tobytes()
-        return {"range_with_bitmap": {**spanned, "bitmap": packed}}, ids
-    if arm == "array":
-        ids = draw(st.permutations(ids))
-    return {arm: _array(draw, ids)}, ids
-
-
-def _array(draw, values: list[int]) -> dict[str, object]:
-    width = draw(st.sampled_from([2, 4, 8]))
-    if width == 8:
-        return {"u64_array": {"values": _words(8, *values)}}
-    base = min(values, default=0)
-    offsets = _words(width, *(value - base for value in values))
-    return {f"u{8 * width}_array": {"base": base, "offsets": offsets}}
-
-
-@given(st.lists(_segments(), max_size=6), st.data())
-def test_any_segments_read_back(segments, data):
-    """All rows of any segments, and any ascending choice of them, are read."""
-    sequence = pb.RowIdSequence(segments=[segment for segment, _ in segments])
-    ids = [value for _, part in segments for value in part]
-    rows = st.lists(st.integers(0, max(0, len(ids) - 1)), max_size=20 if ids else 0)
-    chosen = sorted(data.draw(rows))
-    decoded = decode_row_ids(sequence.SerializeToString(), len(ids), CTX, PLACE)
-
-    assert ids == _ids(sequence, len(ids))
-    assert [ids[row] for row in chosen] == decoded.at(np.array(chosen, np.int64)).tolist()
-
-
-def _parse(data: bytes):
-    return parse_bitmap(Cursor(memoryview(data), 0, Context("d.bin")))
-
-
-@given(
-    st.sets(st.integers(0, 2**32 - 1) | st.integers(0, 70_000), max_size=300),
-    st.lists(st.tuples(st.integers(0, 2**32 - 9000), st.integers(1, 9000)), max_size=4),
-    st.booleans(),
-)
-def test_any_set_reads_back(values, runs, optimize):
-    """Arrays, bitsets and runs of any set are read as the library writes them."""
-    bitmap = pyroaring.BitMap(values)
-    for start, length in runs:
-        bitmap.add_range(start, start + length)
-    if optimize:
-        bitmap.run_optimize()
-
-    assert np.array_equal(np.array(bitmap.to_array()), _parse(bitmap.serialize()))

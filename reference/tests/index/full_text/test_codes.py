@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, FormatError, LanceError, Place, Truncated
+from lanceref.core.errors import FormatError, LanceError, Place
 from lanceref.fast.indices import full_postings, unpack_rows
 from lanceref.index.full_text.bm25 import impact_runs, length_codes, rounded_lengths
 from lanceref.index.full_text.packed_integers import (
     group_runs,
     pack_rows,
     parse_group,
-    parse_varint,
     parse_varints,
     varint_runs,
 )
@@ -83,20 +82,6 @@ def test_varints_come_back(values):
     """Whatever the numbers."""
     data = b"".join(varint_runs(u32(*values)).as_bytes())
     assert values == parse_varints(cursor(data), len(values), "n").tolist()
-
-
-@given(st.binary(min_size=12, max_size=60), st.integers(8, 12))
-def test_many_varints_are_parsed_as_one_by_one(data, count):
-    """Whatever the bytes: the same numbers and the same place after them, or the same refusal."""
-    whole, single = cursor(data), cursor(data)
-    try:
-        expected = [parse_varint(single, "n") for _ in range(count)]
-    except (CorruptPage, Truncated) as error:
-        with pytest.raises(type(error)):
-            parse_varints(whole, count, "n")
-        return
-    assert parse_varints(whole, count, "n").tolist() == expected
-    assert whole.position == single.position
 
 
 def encoded(own: Postings, layout: BlockLayout, *, score: float = 0) -> list[bytes]:

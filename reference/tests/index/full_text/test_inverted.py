@@ -105,26 +105,6 @@ def test_columns_are_those_of_the_oracle(tmp_path, parameters):
                 assert wanted == found, (name, column)
 
 
-def test_segments_are_merged(tmp_path):
-    """Segments built apart become one with one partition, which finds the same as one build."""
-    dataset = write(texts.table(200), tmp_path, max_rows_per_file=70)
-    parts = [
-        dataset.create_index_uncommitted("s", "INVERTED", with_position=True, fragment_ids=[one])
-        for one in range(3)
-    ]
-    merged = dataset.merge_existing_index_segments(parts)
-    dataset.commit_existing_index_segments("s_idx", "s", [merged])
-    own = pylanceref.dataset(dataset.uri)
-    (index,) = [Inverted(one) for one in own._snapshot.indices.segments]
-    assert 1 == len(index.partitions)
-    wanted = write(texts.table(200), tmp_path / "once")
-    wanted.create_scalar_index("s", "INVERTED", with_position=True)
-    (other,) = [Inverted(one) for one in wanted._snapshot.indices.segments]
-    assert list(other.partitions[0].items()) == list(index.partitions[0].items())
-    for query in ("fox dog", "running", pylanceref.query.PhraseQuery("fox dog", "s")):
-        texts.assert_equal(texts.answer(wanted, query), texts.answer(own, query), query)
-
-
 def test_an_index_without_documents(tmp_path):
     """It has no partition and finds nothing."""
     dataset = write(pa.table({"s": ["", None, "the"], "i": range(3)}), tmp_path)

@@ -11,13 +11,9 @@ from lanceref.index.vector.searching import (
     SearchParameters,
     probes,
     ranking,
-    search,
     sum_distances,
-    walk,
 )
 from lanceref.index.vector.storage import Model
-from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_graph import GraphParameters
 
 from .indexed import opened, points, write
 
@@ -32,46 +28,12 @@ def index(tmp_path):
     return opened(dataset)
 
 
-def every(keys):
-    """All rows count."""
-    return np.ones(len(keys), np.bool_), keys
-
-
 def test_partitions_by_hand():
     """By the distance of the centroids, the first of those as near first."""
     model = Model("l2", np.array([[3], [1], [9], [1]], np.float32))
     assert [1, 3, 0, 2] == ranking(model, np.array([0], np.float32))[0].tolist()
     dot = Model("dot", model.centroids)
     assert [2, 0, 1, 3] == ranking(dot, np.array([1], np.float32))[0].tolist()
-
-
-def test_one_partition_has_its_rows_only(index):
-    """More are looked at only where it has too few."""
-    query = VALUES[10:11]
-    number = int(ranking(index.head.model, query[0])[0][0])
-    own = set(index.keys(number).tolist())
-    assert set(search(index, query, SearchParameters(5, 1, 1), every)[0].ids.tolist()) <= own
-    assert 600 == len(search(index, query, SearchParameters(600, 1), every)[0].ids)
-    assert len(own) == len(search(index, query, SearchParameters(600, 1, 1), every)[0].ids)
-
-
-def test_all_partitions_have_the_true_neighbours(index):
-    """With their distances."""
-    near = ((VALUES - VALUES[10]) ** 2).sum(1)
-    (found,) = search(index, VALUES[10:11], SearchParameters(20, 6, 6), every)
-    np.testing.assert_allclose(np.sort(near)[:20], found.distances, rtol=1e-5, atol=1e-5)
-
-
-def test_rows_that_do_not_count_are_not_found(index):
-    """Others are instead, under the ids they have now."""
-
-    def odd(keys):
-        kept = keys % 2 == 1
-        return kept, keys[kept] + np.uint64(10**6)
-
-    (found,) = search(index, VALUES[10:11], SearchParameters(600, 1), odd)
-    assert 300 == len(found.ids)
-    assert all(key > 10**6 and key % 2 for key in found.ids.tolist())
 
 
 GROWING = (1.01 ** np.arange(60)).astype(np.float32)
@@ -138,33 +100,3 @@ def test_sums_over_the_queries_of_one_row():
     assert [(1, 10), (2, 10), (3, 13)] == list(
         zip(found.ids.tolist(), found.distances.tolist(), strict=True)
     )
-
-
-CORNERS = np.random.default_rng(4).normal(size=(300, 4)).astype(np.float32)
-
-
-GRAPH = build(CORNERS, "l2", GraphParameters(8, 40, 4))
-
-
-KEYS = np.arange(300, dtype=np.uint64) + np.uint64(1000)
-
-
-ALL = np.ones(300, np.bool_)
-
-
-def score(rows):
-    """Return the distances from the first vector."""
-    return ((CORNERS[rows] - CORNERS[0]) ** 2).sum(1)
-
-
-def walked(asked, kept=ALL):
-    """Return what a walk finds."""
-    return walk(GRAPH, score, asked, kept, KEYS[kept])
-
-
-def test_walks_leave_out_rows_that_do_not_count():
-    """Ids are those of rows that count."""
-    kept = np.arange(300) % 3 == 1
-    answer = walked(SearchParameters(10, ef=100), kept)
-    near = [row for row in np.argsort(score(slice(None))).tolist() if kept[row]][:10]
-    assert (np.array(near) + 1000).tolist() == answer.ids.tolist()

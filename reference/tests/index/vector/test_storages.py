@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from lanceref.core.errors import FormatError, Place
 from lanceref.fast import indices as module
 from lanceref.fast.indices import nearest_rows
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_storage import ADD, BLOCKED, ERROR, FOLLOWING, SCALE, SIGNS, Rotated
-from lanceref.index.vector.rq_storage import parse as parse_rq
 from lanceref.index.vector.rq_storage import train as train_rq
 from lanceref.index.vector.sq_storage import Bounds, Sq
-from lanceref.index.vector.storage import Flat, Model, tensor_of
-from lanceref.kernels.distance import distances
+from lanceref.index.vector.storage import Flat, Model
 from lanceref.kernels.product_quantizer import ProductQuantizer
 from lanceref.kernels.rabitq_codes import codes_in
 from lanceref.kernels.rabitq_estimate import MatrixRotation
@@ -70,35 +66,6 @@ def test_codes_are_of_residuals_but_for_dot(metric, wanted, dtype):
     assert rows[COLUMN].tolist() == [[one] for one in wanted]
 
 
-@pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
-def test_distances_are_from_what_codes_stand_for(metric):
-    """A query has its own residual: distances are those between the vectors themselves."""
-    quantizer = line(metric)
-    vectors = np.array([(10, 10), (8, 12), (9, 18)], np.float32)
-    stored = quantizer.open_rows(quantizer.encode(vectors, np.array([1, 1, 1])), 1)
-    query = np.array((9, 9), np.float32)
-    score = stored.score(query, "normal")
-    of_vectors = "dot" if metric == "dot" else "l2"
-    wanted = distances(query[None], vectors, of_vectors)[0]
-    np.testing.assert_array_equal(score(slice(None)), wanted)
-    np.testing.assert_array_equal(score(np.array([2, 0])), score(slice(None))[[2, 0]])
-    apart = distances(stored.points(), stored.points(), of_vectors)
-    np.testing.assert_array_equal(apart, distances(vectors, vectors, of_vectors))
-
-
-@pytest.mark.parametrize("transposed", [True, False])
-def test_rows_come_back_from_a_file(transposed):
-    """Packed rows of a partition are the rows again; transposed ones differ from them."""
-    random = np.random.default_rng(1)
-    codebook = random.normal(size=(4, 256, 2)).astype(np.float32)
-    model = Model("l2", np.zeros((1, 8), np.float32))
-    quantizer = Product(model, ProductQuantizer(codebook, "l2"), transposed)
-    rows = quantizer.encode(random.normal(size=(30, 8)).astype(np.float32), np.zeros(30, int))
-    packed = quantizer.pack(rows)
-    assert (packed[COLUMN].tolist() == rows[COLUMN].tolist()) is not transposed
-    assert quantizer.unpack(packed)[COLUMN].tolist() == rows[COLUMN].tolist()
-
-
 PLAIN = MatrixRotation(np.eye(8, dtype=np.float32))
 
 
@@ -140,8 +107,6 @@ DIM = 16
 
 
 RANDOM = np.random.default_rng(11)
-MATRIX = np.linalg.qr(RANDOM.normal(size=(DIM, DIM)))[0].astype(np.float32)
-PLACE = Place("auxiliary.idx", 0)
 
 
 def model_of(metric="l2", dtype=np.float32):
@@ -153,35 +118,6 @@ def drawn(num_rows=70):
     """Return vectors, and their partitions."""
     vectors = RANDOM.normal(size=(num_rows, DIM)).astype(np.float32)
     return vectors, np.arange(num_rows) % 2
-
-
-def test_older_files_have_a_matrix_and_the_older_estimator():
-    """Both are meant where nothing is said; a matrix has a row and a column for each component."""
-    said = {"rotate_mat_position": 2, "num_bits": 1, "packed": False}
-
-    def file_with(matrix):
-        return SimpleNamespace(names=[], message=lambda number, kind: tensor_of(matrix))
-
-    read = parse_rq(said, file_with(MATRIX), model_of(), PLACE)
-    np.testing.assert_array_equal(read.rotation.matrix, MATRIX)
-    assert (read.num_bits, read.residual, read.errors) == (1, True, False)
-    assert [SIGNS, ADD, SCALE] == [field.name for field in read.fields]
-    assert read.buffers() == [tensor_of(MATRIX).SerializeToString()]
-    with pytest.raises(FormatError, match=r"L\.index\.vector\.rq\.rotation"):
-        parse_rq(said, file_with(MATRIX[:8]), model_of(), PLACE)
-
-
-@pytest.mark.parametrize("packed", [True, False])
-@pytest.mark.parametrize("num_bits", [1, 4])
-def test_rows_of_signs_come_back_from_a_file(packed, num_bits):
-    """Packed columns of a partition are the columns again."""
-    quantizer = train_rq(None, model_of(), {"num_bits": num_bits, "skip_transpose": not packed})
-    assert quantizer.packed is packed
-    rows = quantizer.encode(*drawn())
-    assert list(rows) == [field.name for field in quantizer.fields]
-    back = quantizer.unpack(quantizer.pack(rows))
-    for name, column in rows.items():
-        np.testing.assert_array_equal(back[name], column)
 
 
 def test_codes_that_follow_each_other_become_blocks():
