@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lance_conformance.campaigns.queries.full_text import equal
-from lance_conformance.campaigns.queries.nearest.cases import Question
+from lance_conformance.campaigns.queries.nearest.cases import ALL, Question
 from lance_conformance.campaigns.queries.nearest.judging import (
     ROUNDED,
     SAME,
@@ -12,7 +12,6 @@ from lance_conformance.campaigns.queries.nearest.judging import (
     WALKED,
     Judge,
     compared,
-    is_fine,
 )
 from lance_conformance.campaigns.recall.vector_recall import label, too_low
 from lance_conformance.campaigns.runner import Outcome
@@ -23,12 +22,16 @@ NEAR = [(7, 0.5), (1, 1.0), (4, 2.0)]
 
 
 def _judge(asked=None, *, graphs=False, passing=()):
-    """A judge of a table of ten rows, where `asked` says what is found by what is asked."""
+    """A judge of a table, where `asked` says what is found by what is asked."""
 
     def ask(question):
         return (asked or {})[question.told]
 
-    return Judge(ask, lambda _: passing, graphs, 10)
+    return Judge(ask, lambda _: passing, graphs)
+
+
+def _all(question):
+    return question.but(k=ALL, ef=8 * ALL).told
 
 
 @pytest.mark.parametrize(
@@ -37,77 +40,87 @@ def _judge(asked=None, *, graphs=False, passing=()):
         (NEAR, SAME),
         ([(7, 0.50001), (1, 1.0), (4, 2.0)], ROUNDED),
         ([(7, 0.5), (1, 1.0), (3, 2.00001)], TIED),
-        ([(7, 0.5), (1, 1.0), (3, 2.1)], "other rows"),
-        ([(7, 0.5), (3, 1.0), (4, 2.0)], "other rows"),
-        ([(7, 0.5), (1, 1.0)], "other rows"),
+        ([(7, 0.5), (3, 1.0), (4, 2.0)], TIED),
+        ([(7, 0.5), (1, 1.0), (3, 2.1)], "other distances"),
+        ([(7, 0.5), (4, 1.0), (1, 2.0)], "other distances"),
+        ([(7, 0.5), (1, 1.0)], "other number of rows"),
         ([(7, 0.5), (1, 1.2), (4, 2.0)], "other distances"),
         ([(7, 0.5), (4, 2.0), (1, 1.0)], "not in order"),
         ([(7, 0.5), (7, 0.5), (4, 2.0)], "a row twice"),
-        ([], "other rows"),
+        ([], "other number of rows"),
     ],
 )
 def test_rows_and_distances_are_the_same(ours, word):
-    """To rounding; of rows as far as the last one any may be there."""
+    """To rounding; a row may stand for another one that is as far."""
     assert word == compared(ASKED, ([NEAR], [ours]))
-    assert is_fine(word) == (word in (SAME, ROUNDED, TIED))
-    assert word == _judge().verdict(ASKED.scanned(fast_search=True), ([NEAR], [ours]))
+    every = [*NEAR, (3, 1.0)] if (3, 1.0) in ours else [*NEAR, (3, 2.0)]
+    judge = _judge({_all(ASKED): ([every], [every])})
+    assert word == judge.verdict(ASKED, ([NEAR], [ours]))
+
+
+@pytest.mark.parametrize("every", [NEAR, [*NEAR, (3, 2.1)]])
+def test_a_row_that_the_other_does_not_find_as_far_is_wrong(every):
+    """Neither when it has no such row, nor when that is farther away, in either direction."""
+    answers = [NEAR], [[*NEAR[:2], (3, 2.0)]]
+    for pair in (answers, answers[::-1]):
+        judge = _judge({_all(ASKED): ([every], [every])})
+        assert "rows that the other does not find" == judge.verdict(ASKED, pair)
 
 
 def test_the_worst_of_several_answers_counts():
     """And there must be as many."""
     tied = [(7, 0.5), (1, 1.0), (3, 2.0)]
     assert TIED == compared(ASKED, ([NEAR, NEAR], [NEAR, tied]))
-    assert "other rows" == compared(ASKED, ([NEAR, NEAR], [tied, []]))
+    assert "other number of rows" == compared(ASKED, ([NEAR, NEAR], [tied, []]))
     assert "other number of answers" == compared(ASKED, ([NEAR, NEAR], [NEAR]))
 
 
-REFINED = Question({"q": [0.0], "k": 2, "refine_factor": 2}, {})
+REFINED = Question({"q": [0.0], "k": 2, "refine_factor": 2}, {"fast_search": True})
 
-CODES = "{'k': 4, 'fast_search': True}"
+CODES = [(7, 0.0), (1, 1.0), (2, 2.0), (4, 2.0), (3, 2.0), (5, 2.00001), (6, 2.1)]
 
-MORE = "{'k': 32, 'fast_search': True}"
+EXACT = [(3, 0.2), (6, 0.25), (5, 0.3), (7, 0.5), (1, 1.0), (2, 3.0), (4, 9.0)]
 
 
 @pytest.mark.parametrize(
     ("ours", "codes", "word"),
     [
-        ([(3, 0.2), (7, 0.5)], [(7, 0.0), (1, 1.0), (2, 2.0), (3, 2.0)], TIED),
-        ([(3, 0.2), (1, 1.0)], [(7, 0.0), (1, 1.0), (2, 2.0), (3, 2.0)], "other rows"),
-        ([(3, 0.2), (7, 0.5)], [(7, 0.0), (1, 1.0), (2, 2.0), (3, 2.1)], "other rows"),
-        ([(5, 0.2), (7, 0.5)], [(7, 0.0), (1, 1.0), (2, 2.0), (3, 2.0)], TIED),
-        ([(6, 0.2), (7, 0.5)], [(7, 0.0), (1, 1.0), (2, 2.0), (3, 2.0)], "other rows"),
+        ([(3, 0.2), (7, 0.5)], CODES, TIED),
+        ([(5, 0.3), (7, 0.5)], CODES, TIED),
+        ([(3, 0.2), (1, 1.0)], CODES, "other distances"),
+        ([(3, 0.2), (7, 0.6)], CODES, "other distances"),
+        ([(6, 0.25), (7, 0.5)], CODES, "other distances"),
+        ([(3, 0.2), (7, 0.5)], [*CODES[:4], (3, 2.1)], "other distances"),
     ],
 )
 def test_rows_with_codes_as_far_may_be_looked_at_or_not(ours, codes, word):
-    """A row that both have looked at may only fall after others."""
-    theirs = [(7, 0.5), (1, 1.0)]
-    looked_at = ([[(7, 0.0), (1, 1.0), (2, 2.0), (4, 2.0)]], [codes])
-    more = [*looked_at[0][0], (5, 2.00001), (6, 2.1)]
-    judge = _judge({CODES: looked_at, MORE: ([more], [more])})
-    assert word == judge.verdict(REFINED, ([theirs], [ours]))
+    """Those with nearer codes are looked at, those with farther ones are not."""
+    whole = REFINED.but("refine_factor", k=ALL)
+    plain = whole.but(use_index=False).scanned(fast_search=None)
+    asked = {whole.but(ef=8 * ALL).told: ([CODES], [codes]), plain.told: ([EXACT], "no")}
+    assert word == _judge(asked).verdict(REFINED, ([[(7, 0.5), (1, 1.0)]], [ours]))
 
 
 def test_rows_are_filtered_when_they_are_found():
     """The last of what there was may be another; a row that passes is not left out."""
     asked = ASKED.scanned(filter="i", prefilter=False)
-    before = ([NEAR], [[*NEAR[:2], (3, 2.0)]])
-    judge = _judge({ASKED.told: before}, passing={1, 4})
+    before, every = ([NEAR], [[*NEAR[:2], (3, 2.0)]]), [*NEAR, (3, 2.0)]
+    judge = _judge({ASKED.told: before, _all(ASKED): ([every], [every])}, passing={1, 4})
     assert TIED == judge.verdict(asked, ([[NEAR[1], NEAR[2]]], [[NEAR[1]]]))
-    assert "other rows" == judge.verdict(asked, ([[NEAR[1]]], [[]]))
+    assert "other number of rows" == judge.verdict(asked, ([[NEAR[1]]], [[]]))
     judge = _judge({ASKED.told: ([NEAR], "no")}, passing={1, 4})
-    assert "other rows" == judge.verdict(asked, ([[NEAR[1]]], [[]]))
+    assert "other number of rows" == judge.verdict(asked, ([[NEAR[1]]], [[]]))
 
 
 def test_a_walk_is_judged_by_one_that_keeps_every_row():
     """Where that gives the same the walk has turned elsewhere, and only over graphs."""
-    asked = ASKED.scanned(fast_search=True)
-    every = asked.but(ef=80)
+    every = ASKED.but(ef=8 * ALL)
     answers = ([NEAR], [[NEAR[0], NEAR[2], (3, 9.0)]])
     judge = _judge({every.told: ([NEAR], [NEAR])}, graphs=True)
-    assert WALKED == judge.verdict(asked, answers)
+    assert WALKED == judge.verdict(ASKED, answers)
     judge = _judge({every.told: answers}, graphs=True)
-    assert "other rows" == judge.verdict(asked, answers)
-    assert "other rows" == _judge().verdict(asked, answers)
+    assert "other distances" == judge.verdict(ASKED, answers)
+    assert "other distances" == _judge().verdict(ASKED, answers)
 
 
 ROWS = [(1, 0, 0.5), (2, 0, 0.25), (3, 0, 0.25)]

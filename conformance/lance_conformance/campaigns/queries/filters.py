@@ -9,73 +9,51 @@ an index answers are drawn by the part `answers`, and by the histories of tables
 from __future__ import annotations
 
 import datetime
-import math
 import re
 from collections.abc import Iterator
-from decimal import Decimal
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pylanceref
 from lanceref.core.errors import LanceError
+from lanceref_testing.columns import ORDERED, WORDS, Column, lists, sql
 
 from lance_conformance.campaigns.queries.answers import addresses
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.guarded import REFUSALS, guarded
 from lance_conformance.oracle import lance
 
-UTC = datetime.UTC
 MOMENTS = [datetime.datetime(1969, 12, 31, 23, 59, 59, 250000), datetime.datetime(1970, 1, 1)]
 MOMENTS += [datetime.datetime(2020, month, 29, 12, 30, month) for month in (1, 2, 3, 5, 8, 12)]
-WORDS = [
-    "",
-    "a",
-    "B",
-    "ab",
-    "a%b",
-    "A_b",
-    " x ",
-    "Straße",
-    "日本",
-    "12",
-    "-3.5",
-    "a,b,c",
-    "2020-02-29",
-]
 
+ROWS, MOST = 48, 1000
+"""Rows of the table, and the largest integer: sums of larger ones have no place in their type."""
 
-def _cycle(values: list[object], type_: pa.DataType, rows: int = 48, nulls: int = 7) -> pa.Array:
-    """Return so many rows of the values in turn, every `nulls`-th one null."""
-    cells = [None if row % nulls == 3 else values[row % len(values)] for row in range(rows)]
-    return pa.array(cells, type_)
+_SHORT = {f"{kind[0]}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 32, 64)}
+_SHORT |= {"f32": "float32", "f64": "float64", "dec": "decimal128", "flag": "bool"}
+_SHORT |= {"s": "utf8", "t": "large_utf8", "bin": "binary"}
 
+_MADE = {
+    name: replace(
+        of, values=[one for one in of.values if not isinstance(one, int) or abs(one) <= MOST]
+    )
+    for name, of in ((name, ORDERED[own]) for name, own in _SHORT.items())
+}
+_PARTS = [{"x": x, "y": y} for x in (1, 5, None) for y in ("p", "q", None)]
 
-TABLE = pa.table(
-    {
-        "i8": _cycle([0, 1, -1, 127, -128], pa.int8()),
-        "i32": _cycle([0, 1, -1, 7, 100, -(2**31)], pa.int32(), nulls=5),
-        "i64": _cycle([0, 1, 2, -3, 10, 2**40], pa.int64()),
-        "u8": _cycle([0, 1, 2, 255], pa.uint8()),
-        "u64": _cycle([0, 1, 5, 2**63], pa.uint64(), nulls=9),
-        "f32": _cycle([0.0, 1.5, -2.25, 100.0], pa.float32()),
-        "f64": _cycle([0.0, -0.0, 1.0, -2.5, math.inf, 0.5], pa.float64(), nulls=8),
-        "dec": _cycle([Decimal("1.10"), Decimal("-3.25"), Decimal(0)], pa.decimal128(10, 2)),
-        "flag": _cycle([True, False], pa.bool_()),
-        "s": _cycle(list(WORDS), pa.utf8()),
-        "t": _cycle(list(reversed(WORDS)), pa.large_utf8(), nulls=6),
-        "bin": _cycle([b"", b"a", b"\x00\xff", b"zz"], pa.binary()),
-        "d": _cycle([one.date() for one in MOMENTS], pa.date32()),
-        "ts": _cycle(list(MOMENTS), pa.timestamp("us")),
-        "tz": _cycle([one.replace(tzinfo=UTC) for one in MOMENTS], pa.timestamp("ms", "UTC")),
-        "li": _cycle([[1, 2], [], [3, None], [2], [9, 9, 1]], pa.list_(pa.int64())),
-        "lt": _cycle([["a"], [], ["b", None], ["a", "ab"]], pa.list_(pa.utf8())),
-        "st": _cycle(
-            [{"x": 1, "y": "p"}, {"x": None, "y": "q"}, {"x": 5, "y": None}],
-            pa.struct([("x", pa.int32()), ("y", pa.utf8())]),
-        ),
-    }
-)
+COLUMNS: dict[str, Column] = {
+    **_MADE,
+    "d": Column(pa.date32(), [one.date() for one in MOMENTS], sql),
+    "ts": Column(pa.timestamp("us"), MOMENTS, sql),
+    "tz": Column(pa.timestamp("ms", "UTC"), MOMENTS, sql),
+    "li": lists(_MADE["i64"]),
+    "lt": lists(_MADE["s"]),
+    "st": Column(pa.struct([("x", pa.int32()), ("y", pa.utf8())]), _PARTS, sql),
+}
+
+TABLE = pa.table({name: one.drawn(Random(name), ROWS) for name, one in COLUMNS.items()})
 """The rows that are filtered."""
 
 
@@ -168,7 +146,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "shallow": ("flag", "<comparison>", "<comparison>", "<membership>", "<of text>"),
     "sign": _words("= != < <= > >="),
     "number": _words("0 1 2 3 -1 7 100 255"),
-    "word": tuple(f"'{word}'" for word in WORDS),
+    "word": tuple(map(sql, WORDS)),
     "date": tuple(f"date '{day}'" for day in _words("1970-01-01 2020-02-29 2020-05-29 2021-01-01")),
     "integers": _words("i8 i32 i64 u8 u64 st.x"),
     "texts": _words("s t st.y"),

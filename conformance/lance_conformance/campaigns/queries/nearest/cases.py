@@ -1,7 +1,7 @@
 """Cases: each type of index with each type of numbers and each metric; tables and questions.
 
 A table with an index over vectors is made by either implementation, and asked for the rows nearest
-to vectors.
+to vectors. What the oracle is known to answer wrong is not asked: each place names its divergence.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ TYPES = ("IVF_FLAT", "IVF_PQ", "IVF_SQ", "IVF_RQ", *(f"IVF_HNSW_{one}" for one i
 
 FLOATS: tuple[Element, ...] = ("f16", "f32", "f64", "bf16")
 
+FLOATING = ("l2", "cosine", "dot")
+"""Metrics of floats."""
+
 PAIRS: tuple[tuple[str, Element], ...] = (
-    *product(("l2", "cosine", "dot"), FLOATS),
+    *product(FLOATING, FLOATS),
     ("hamming", "u8"),
     ("l2", "u8"),
     ("hamming", "f32"),
@@ -75,6 +78,11 @@ class Case:
         """Whether partitions have graphs."""
         return "HNSW" in self.type
 
+    @property
+    def graphs_of_bits(self) -> bool:
+        """Whether the oracle cannot bring the index up to date (D.index.vector-hamming-graphs)."""
+        return self.graphs and self.metric == "hamming"
+
 
 def cases() -> Iterator[Case]:
     """Yield every case."""
@@ -110,7 +118,7 @@ class Maker:
 
     def __init__(self, case: Case, seed: int) -> None:
         rng = Random(f"{case.name} {seed}")
-        self._case, self.rng = case, np.random.default_rng(rng.randrange(1 << 32))
+        self.case, self.rng = case, np.random.default_rng(rng.randrange(1 << 32))
         self._rows = rng.choice([rng.randint(2, 40), rng.randint(256, 600), rng.randint(256, 600)])
         if not case.legal:  # of few rows the oracle makes what it cannot update
             self._rows = rng.randint(320, 600)
@@ -120,6 +128,8 @@ class Maker:
         self._repeated, self._file_rows = rng.choice([1, 1, 1, 3]), rng.choice([150, 1000])
         self.stable_ids = rng.random() < 0.3
         changes = ["delete", "insert", *rng.choices([*STEPS], k=rng.randint(1, 3))]
+        if self.stable_ids:  # D.index.vector-compacted-ids
+            changes = [step for step in changes if step != "compact"]
         self.steps = changes if case.life == "changed" else []
         self._places = self.rng.normal(size=(PLACES, width)) * 2
         self._made = 0
@@ -127,7 +137,7 @@ class Maker:
 
     def _drawn_index(self, rng: Random, width: int) -> dict[str, object]:
         """Return the parameters of the index of vectors of a width."""
-        rows, type_ = self._rows, self._case.type
+        rows, type_ = self._rows, self.case.type
         index: dict[str, object] = {"num_partitions": rng.choice([1, 2, 4, 7]) if rows > 40 else 1}
         if "PQ" in type_:
             bits = rng.choice([8, 8, 4]) if rows >= 256 else 4
@@ -136,7 +146,7 @@ class Maker:
             index |= {"num_sub_vectors": rng.choice(parts), "num_bits": bits}
         if "RQ" in type_:
             index["num_bits"] = rng.choice([1, 2, 5, 9])
-        if self._case.graphs:
+        if self.case.graphs:
             index |= {"m": rng.choice([4, 12, 20]), "ef_construction": rng.choice([20, 60, 150])}
         return index
 
@@ -149,7 +159,7 @@ class Maker:
 
     def make(self, module: ModuleType, path: str) -> None:
         """Write the table, build its index. Raises what `module` raises."""
-        case = self._case
+        case = self.case
         module.write_dataset(
             self.table(self._rows),
             path,
@@ -161,7 +171,7 @@ class Maker:
 
     def table(self, rows: int) -> pa.Table:
         """Return so many new rows: their numbers, and vectors."""
-        case, rng = self._case, self.rng
+        case, rng = self.case, self.rng
         mask = rng.random(rows) < 0.07 if case.life == "gaps" else np.zeros(rows, np.bool_)
         if case.life == "several":
             sizes = rng.integers(0, 5, rows)
@@ -177,7 +187,7 @@ class Maker:
 
     def _drawn_vectors(self, count: int) -> Vectors:
         """Return new vectors [count, width]: some rows share theirs, some have odd numbers."""
-        rng, width, case = self.rng, self.vectors.shape[1], self._case
+        rng, width, case = self.rng, self.vectors.shape[1], self.case
         own = -(-count // self._repeated)
         if case.element == "u8":
             found: Vectors = rng.integers(0, 256, (own, width)).astype(np.uint8)
@@ -196,7 +206,7 @@ class Maker:
     def _vectors(self, values: Vectors, mask: NDArray[np.bool_] | None) -> pa.Array:
         """Return vectors [n, width] as a column."""
         item = None
-        if self._case.element == "bf16":
+        if self.case.element == "bf16":
             held = pa.py_buffer(values.tobytes())
             numbers = pa.Array.from_buffers(pa.binary(2), values.size, [None, held])
             item = BFLOAT16_ITEM
@@ -222,19 +232,23 @@ FILTERS = ("i % 3 = 0", "i % 17 = 0", "i < 40", "i >= 100")
 RANGES = ((None, 0.6), (0.2, 0.9), (0.3, None))
 """Ranges of distances, as shares of the distance of a row that is far."""
 
-LONGEST = 25.0
-"""About the length of the longest vectors of a table."""
+ALL = 2000
+"""More rows than a table has."""
 
 DEFAULT_K = 10
+
+ROOM, STEP = 3e-5, 1 / 255
+"""By how much distances may differ, as a share of the largest: by rounding, and where RQ rounds
+sums to 255 steps, as it does unless it is asked to be accurate (D.index.vector-rq-place)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Arguments of `nearest`, and further ones of the scan; `metric` is that of the index."""
+    """Arguments of `nearest`, and further ones of the scan; `room` is that of distances."""
 
     nearest: dict[str, Any]
     scan: dict[str, Any]
-    metric: str = "l2"
+    room: float = ROOM
 
     @property
     def k(self) -> int:
@@ -263,13 +277,9 @@ class Question:
 
     @property
     def length(self) -> float:
-        """What distances are sums with: a squared length, or a product with one of the table."""
-        metric = self.nearest.get("metric", self.metric)
-        if metric not in ("l2", "dot"):
-            return 1.0
+        """The squared length of the longest vector: what distances are sums with, or longer."""
         vectors = np.atleast_2d(self.nearest["q"]).astype(np.float64)
-        longest = float(np.sqrt((vectors**2).sum(1).max()))
-        return longest * (longest if metric == "l2" else min(longest, LONGEST))
+        return float((vectors**2).sum(1).max())
 
     @property
     def told(self) -> str:
@@ -277,36 +287,41 @@ class Question:
         return str({name: one for name, one in self.nearest.items() if name != "q"} | self.scan)
 
 
-def question(
-    case: Case, vectors: Vectors, rng: Random, far: Callable[[Question], float]
-) -> Question:
-    """Draw a question to a table that has had these vectors [n, width].
+def question(maker: Maker, rng: Random, far: Callable[[Question], float]) -> Question:
+    """Draw a question to the table of a maker.
 
-    `far` tells the distance of a row that is far by a question: ranges are shares of it.
+    `far` tells the distance of a row that is far by a question: ranges are shares of it. Of RQ
+    codes of several bits all rows are asked for (D.index.vector-rq-pruned), as they are where a
+    row has several vectors: a row that is not found for one is as far as the last one that is. Of
+    graphs no fast walk is asked for (D.index.vector-fast-walk).
     """
-    nearest: dict[str, Any] = {"column": "v", "q": _asked(case, vectors, rng)}
-    nearest["k"] = rng.choice([1, 3, 10, 10, 40])
+    case = maker.case
+    metric = case.metric if case.element == "u8" or rng.random() >= 0.05 else rng.choice(FLOATING)
+    nearest: dict[str, Any] = {"column": "v", "q": _asked(maker, metric, rng)}
+    if metric != case.metric:
+        nearest["metric"] = metric
+    whole = maker.index.get("num_bits", 1) != 1 and ("RQ" in case.type or case.life == "several")
+    nearest["k"] = ALL if whole else rng.choice([1, 3, 10, 10, 40])
+    scan: dict[str, Any] = {}
+    if rng.random() < 0.4:
+        scan = {"filter": rng.choice(FILTERS), "prefilter": rng.random() < 0.7}
+    if rng.random() < 0.15:
+        scan["fast_search"] = True
     searched = rng.random()
     if searched < 0.4:
         nearest["nprobes"] = rng.choice([1, 2, 4])
     elif searched < 0.6:
         nearest |= {"minimum_nprobes": 1, "maximum_nprobes": rng.choice([2, 4])}
     if rng.random() < 0.3:
-        nearest["refine_factor"] = rng.choice([1, 2, 5])
-    if rng.random() < 0.3:
         nearest["ef"] = rng.choice([40, 100, 250])
     if rng.random() < 0.12:
         nearest["use_index"] = False
     if rng.random() < 0.2:
-        nearest["approx_mode"] = rng.choice(["fast", "accurate"])
-    if case.element != "u8" and rng.random() < 0.05:
-        nearest["metric"] = rng.choice(["l2", "cosine", "dot"])
-    scan: dict[str, Any] = {}
-    if rng.random() < 0.4:
-        scan = {"filter": rng.choice(FILTERS), "prefilter": rng.random() < 0.7}
-    if rng.random() < 0.15:
-        scan["fast_search"] = True
-    asked = Question(nearest, scan, case.metric)
+        nearest["approx_mode"] = "accurate" if case.graphs else rng.choice(["fast", "accurate"])
+    rounds = "RQ" in case.type and nearest.get("approx_mode") != "accurate"
+    asked = Question(nearest, scan, STEP if rounds else ROOM)
+    if rng.random() < 0.3 and "maximum_nprobes" not in nearest:
+        return asked.but(refine_factor=rng.choice([1, 2, 5])).scanned(fast_search=True)
     if rng.random() < 0.3:
         most = far(asked)
         ends = tuple(None if one is None else one * most for one in rng.choice(RANGES))
@@ -314,30 +329,28 @@ def question(
     return asked
 
 
-def _asked(case: Case, vectors: Vectors, rng: Random) -> Vectors:
-    """Return what rows are to be near to: a vector [width], or several [q, width]."""
-    one = _near(case, vectors, rng)
-    if rng.random() < (0.6 if case.life == "several" else 0.12):
-        return np.stack([one, *(_near(case, vectors, rng) for _ in range(rng.choice([1, 2])))])
-    return one
+def _asked(maker: Maker, metric: str, rng: Random) -> Vectors:
+    """Return what rows are to be near to: a vector [width], or several [q, width].
+
+    None without a direction where that counts (D.index.vector-query-no-number).
+    """
+    one = _near(maker, rng)
+    if rng.random() < (0.6 if maker.case.life == "several" else 0.12):
+        one = np.stack([one, *(_near(maker, rng) for _ in range(rng.choice([1, 2])))])
+    no_direction = ~one.any(axis=-1, keepdims=True) & (metric == "cosine")
+    return np.where(no_direction, np.float32(1), one)
 
 
-def _near(case: Case, vectors: Vectors, rng: Random) -> Vectors:
+def _near(maker: Maker, rng: Random) -> Vectors:
     """Return a vector near to one of the table, the same one, or one that is far from all."""
-    numbers = np.random.default_rng(rng.randrange(1 << 32))
+    numbers, vectors = np.random.default_rng(rng.randrange(1 << 32)), maker.vectors
     width = vectors.shape[1]
     base: Vectors = numbers.normal(size=(width,))
     if len(vectors):
         own = vectors[numbers.integers(0, len(vectors))].astype(np.float64)
         base = own if np.isfinite(own).all() else base
-    if case.element == "u8":
+    if maker.case.element == "u8":
         near: Vectors = np.clip(base + numbers.integers(-9, 10, width), 0, 255)
         return np.asarray(near, np.float32)
-    kind = rng.random()
-    if kind < 0.1:
-        return np.asarray(base, np.float32)
-    if kind < 0.13 and case.life != "several":
-        return np.zeros(width, np.float32)
-    if kind < 0.16:
-        return np.asarray(base * 50, np.float32)
-    return np.asarray(base + numbers.normal(size=width) * 0.2, np.float32)
+    scale, spread = rng.choices([(1, 0.2), (1, 0), (0, 0), (50, 0)], [84, 10, 3, 3])[0]
+    return np.asarray(base * scale + numbers.normal(size=width) * spread, np.float32)

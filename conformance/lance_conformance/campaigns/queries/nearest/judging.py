@@ -1,18 +1,16 @@
 """Judging: whether two answers to a question about vectors are the same.
 
-Rows and distances must be, to rounding. Where an answer ends, at k rows or at the end of a range,
-any of the rows that are equally far may be the last ones. An answer can also end before what is
-seen of it: a refined one was made of the k f rows with the nearest codes, a filtered one may have
-been filtered when its k rows were found. These are asked for by themselves: where they are the same
-but for the last ones, the last ones are all that may differ in the end. Codes of few values make
-many rows equally far, and a walk over a graph turns where they are: what it finds is judged by a
-walk that keeps every row.
+Distances must be, to rounding, one by one; a row that only one of both found must be as far to the
+other, which finds it when it is asked for all rows. What an answer was made of is asked for by
+itself: the rows that a filter left out once they were found, and the k f rows with the nearest
+codes that were then refined. A walk over a graph turns where rows are equally far: what it finds is
+judged by a walk that keeps every row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -23,7 +21,7 @@ import pyarrow as pa
 import pylanceref
 
 from lance_conformance.campaigns.queries.answers import counting
-from lance_conformance.campaigns.queries.nearest.cases import Question
+from lance_conformance.campaigns.queries.nearest.cases import ALL, Question
 from lance_conformance.guarded import guarded
 from lance_conformance.oracle import lance
 
@@ -63,11 +61,6 @@ class Table:
         """Return the ids of the rows for which a condition holds."""
         rows = self._oracle.to_table(filter=condition, columns=[], with_row_id=True)
         return frozenset(rows["_rowid"].to_pylist())
-
-    @property
-    def num_rows(self) -> int:
-        """How many rows there are."""
-        return int(self._oracle.count_rows())
 
     def far(self, question: Question) -> float:
         """Return the distance of a row that is far, by those that the oracle finds."""
@@ -119,23 +112,16 @@ def parts(table: pa.Table, question: Question) -> list[Part]:
     return [own.get(number, []) for number in range(len(np.atleast_2d(question.nearest["q"])))]
 
 
-ROOM = 3e-5
-"""By how much distances may differ, as a share of the largest, or of 1."""
-
 LENGTH_ROOM = 1e-6
-"""The same as a share of what distances are sums with: a square or product of lengths."""
-
-MORE = 8
-"""So many times as many rows are asked for to see which are as far as the last one."""
+"""By how much distances may differ, as a share of what they are sums with: squared lengths."""
 
 SAME, ROUNDED, TIED, WALKED, REFUSED = "same", "rounded", "tied", "walked", "refused"
-"""What is fine: equal bits; equal rows; equal but for rows as far as the last one; the same when
-every row is walked to; no answer."""
+"""What is fine: equal bits; equal rows; equal but for rows as far as others; the same when every
+row is walked to; no answer."""
 
 FINE = (SAME, ROUNDED, TIED, WALKED, REFUSED)
 
-PUBLISHED = "D."
-"""How the id of a divergence begins, which explains what differs."""
+ONE_REFUSED = "refused by one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,89 +129,94 @@ class Judge:
     """Judges answers about one table.
 
     `ask` asks both, `passing` says for which rows a condition holds; of `graphs` a walk that keeps
-    `num_rows` finds all. `published` returns the id of the divergence that makes two answers
-    differ, or TIED, else nothing.
+    all rows finds all.
     """
 
     ask: Callable[[Question], Pair]
     passing: Callable[[str], Collection[int]]
     graphs: bool
-    num_rows: int
-    published: Callable[[Judge, Question, Pair], str] = lambda *_: ""
-
-    def fine(self, question: Question, pair: Pair) -> bool:
-        """Whether two answers are the same, but for what may differ, without any divergence."""
-        return is_fine(replace(self, published=lambda *_: "").verdict(question, pair))
 
     def verdict(self, question: Question, pair: Pair) -> str:
-        """Return one of `FINE`, the id of a divergence, or what differs."""
-        first = compared(question, pair)
-        if first in FINE:
-            return first
-        known = self.published(self, question, pair)
-        if known:
-            return known
-        if isinstance(pair[0], str) or isinstance(pair[1], str):
-            return first
-        condition = question.late_filter
-        if condition is not None:
-            return self._before_filter(question, pair, condition) or first
-        if self._by_candidates(question, pair):
+        """Return one of `FINE`, or what differs."""
+        word = compared(question, pair)
+        if word == TIED and not self._found_by_both(question, pair):
+            return "rows that the other does not find"
+        if word in (*FINE, ONE_REFUSED):
+            return word
+        if question.late_filter is not None:
+            return self._before_filter(question, pair, question.late_filter) or word
+        if "refine_factor" in question.nearest and self._refined(question, pair):
             return TIED
-        return WALKED if self.graphs and self._walked(question) else first
+        every = question.but(ef=ALL * 8)
+        if self.graphs and question != every and self.verdict(every, self.ask(every)) in FINE:
+            return WALKED
+        return word
+
+    def _found_by_both(self, question: Question, pair: Pair) -> bool:
+        """Whether each of both finds the rows of the other, as far, when it is asked for all."""
+        whole = question.scanned(filter=None, prefilter=None) if question.late_filter else question
+        every = self.ask(whole.but(k=ALL, ef=ALL * 8))
+        return not any(isinstance(one, str) for one in every) and all(
+            abs(near - dict(all_rows).get(row, np.inf)) <= room_of(question, part)
+            for found, other in zip(pair, reversed(every), strict=True)
+            for part, all_rows in zip(parts_of(found), parts_of(other), strict=True)
+            for row, near in part
+        )
 
     def _before_filter(self, question: Question, pair: Pair, condition: str) -> str:
         """Judge what there was before rows were left out; nothing where others were."""
         whole = question.scanned(filter=None, prefilter=None)
         before, kept = self.ask(whole), self.passing(condition)
         for found, all_found in zip(pair, before, strict=True):
-            if isinstance(all_found, str):
-                return ""
-            if found != [[row for row in part if row[0] in kept] for part in all_found]:
+            if found != [[row for row in part if row[0] in kept] for part in parts_of(all_found)]:
                 return ""
         word = self.verdict(whole, before)
-        return word if is_fine(word) else ""
+        return word if word in FINE else ""
 
-    def _by_candidates(self, question: Question, pair: Pair) -> bool:
-        """Whether only rows differ whose codes are as far as the last ones that were looked at."""
-        factor = question.nearest.get("refine_factor", 1)
-        codes = question.but("refine_factor", k=question.k * factor).scanned(fast_search=True)
-        if codes == question:
-            return False
-        looked_at = self.ask(codes)
-        if not is_fine(self.verdict(codes, looked_at)):
-            return False
-        more = self.ask(codes.but("ef", k=codes.k * MORE))
-        allowed = one_sided(looked_at) | as_far(codes, looked_at, more)
-        return compared(question, pair, allowed) in FINE
-
-    def _walked(self, question: Question) -> bool:
-        """Whether both are the same where walks keep all rows."""
-        every = question.but(ef=max(self.num_rows, question.k) * 8)
-        if question.nearest.get("ef") == every.nearest["ef"]:
-            return False
-        return is_fine(self.verdict(every, self.ask(every)))
+    def _refined(self, question: Question, pair: Pair) -> bool:
+        """Whether both have the nearest of the k f rows with the nearest codes, which are alike."""
+        codes = question.but("refine_factor", k=ALL, ef=ALL * 8)
+        plain = question.but("refine_factor", "ef", k=ALL, use_index=False)
+        by_codes, exact = self.ask(codes), self.ask(plain.scanned(fast_search=None))[0]
+        parts = [map(parts_of, (found, own, exact)) for found, own in zip(pair, by_codes)]
+        return self.verdict(codes, by_codes) in FINE and all(
+            is_refined(question, *some) for own in parts for some in zip(*own, strict=False)
+        )
 
 
-def is_fine(word: str) -> bool:
-    """Return whether a verdict says that nothing differs that is not known."""
-    return word in FINE or word.startswith(PUBLISHED)
+def is_refined(question: Question, found: Part, codes: Part, exact: Part) -> bool:
+    """Return whether rows found are the nearest by their exact distances of those by codes.
+
+    Of the codes that are as far as the last of k f any may have been looked at.
+    """
+    room, distances = room_of(question, codes), dict(exact)
+    last = [near for _, near in codes][: question.k * question.nearest["refine_factor"]][-1:]
+    far, worst = max(last, default=0.0), found[-1][1] if len(found) == question.k else np.inf
+    looked_at = {row for row, near in codes if near <= far + room}
+    right = all(
+        row in looked_at and abs(near - distances.get(row, np.inf)) <= room_of(question, exact)
+        for row, near in found
+    )
+    return right and all(
+        row in dict(found) or distances.get(row, np.inf) >= worst - room
+        for row, near in codes
+        if near < far - room
+    )
 
 
-def compared(question: Question, pair: Pair, allowed: Collection[int] = ()) -> str:
-    """Return one of `FINE`, or what differs; `allowed` rows may be in one of both alone."""
+def compared(question: Question, pair: Pair) -> str:
+    """Return one of `FINE`, or what differs; of several queries the worst."""
     theirs, ours = pair
     if isinstance(theirs, str) or isinstance(ours, str):
-        if isinstance(theirs, str) and isinstance(ours, str):
-            return REFUSED
-        return "refused by one"
+        return REFUSED if isinstance(theirs, str) and isinstance(ours, str) else ONE_REFUSED
     if len(theirs) != len(ours):
         return "other number of answers"
-    words = [_compared_part(question, *both, allowed) for both in zip(theirs, ours, strict=True)]
+    words = [_compared_part(question, *both) for both in zip(theirs, ours, strict=True)]
     return max(words, key=lambda word: FINE.index(word) if word in FINE else len(FINE))
 
 
-def _compared_part(question: Question, theirs: Part, ours: Part, allowed: Collection[int]) -> str:
+def _compared_part(question: Question, theirs: Part, ours: Part) -> str:
+    """Compare the answers to one query; rows at the end of a range may be in it or not."""
     if theirs == ours:
         return SAME
     room = room_of(question, [*theirs, *ours])
@@ -234,59 +225,32 @@ def _compared_part(question: Question, theirs: Part, ours: Part, allowed: Collec
             return "not in order"
         if len(dict(part)) != len(part):
             return "a row twice"
-    wanted, found = dict(theirs), dict(ours)
-    if any(abs(near - found[row]) > room for row, near in theirs if row in found):
+    wanted, found = (
+        [one for one in part if all(abs(one[1] - end) > room for end in question.ends)]
+        for part in (theirs, ours)
+    )
+    if len(wanted) != len(found):
+        return "other number of rows"
+    pairs = [(near, other) for (_, near), (_, other) in zip(wanted, found, strict=True)]
+    pairs += [(near, dict(theirs).get(row, near)) for row, near in ours]
+    if any(abs(near - other) > room for near, other in pairs):
         return "other distances"
-    if wanted.keys() == found.keys():
-        return ROUNDED
-    for part, other in ((theirs, found), (ours, wanted)):
-        full = len(other) >= question.k
-        for row, near in part:
-            if row in other or row in allowed:
-                continue
-            last = full and near >= max(other.values()) - room
-            if not last and all(abs(near - end) > room for end in question.ends):
-                return "other rows"
-    return TIED
+    return ROUNDED if dict(wanted).keys() == dict(found).keys() else TIED
 
 
 def room_of(question: Question, part: Part) -> float:
     """Return by how much distances of some rows may differ."""
     far = max([1.0, *(abs(near) for _, near in part)])
-    return max(ROOM * far, LENGTH_ROOM * question.length)
+    return max(question.room * far, LENGTH_ROOM * question.length)
 
 
-def one_sided(pair: Pair) -> frozenset[int]:
-    """Return the rows that only one of both found, for any query."""
-    apart: set[int] = set()
-    for theirs, ours in zip(*map(parts_of, pair), strict=True):
-        apart |= dict(theirs).keys() ^ dict(ours).keys()
-    return frozenset(apart)
-
-
-def as_far(question: Question, looked_at: Pair, more: Pair) -> frozenset[int]:
-    """Return those of more rows that are as far as the last of k, for any query."""
-    found: set[int] = set()
-    for first, every in zip(looked_at, more, strict=True):
-        for part, own in zip(parts_of(first), parts_of(every), strict=False):
-            last = part[-1][1] if len(part) >= question.k else np.inf
-            room = room_of(question, part)
-            found.update(row for row, near in own if abs(near - last) <= room)
-    return frozenset(found)
-
-
-def agreement(pair: Pair, word: str) -> float:
-    """Return which share of the ten nearest rows both found; those as far as the last are alike."""
-    if word in (SAME, ROUNDED, TIED):
-        return 1.0
-    if any(isinstance(found, str) for found in pair):
-        return 0.0
-    shares = []
-    for theirs, ours in zip(*map(parts_of, pair), strict=False):
-        wanted, found = ({row for row, _ in part[:10]} for part in (theirs, ours))
-        most = max(len(wanted), len(found))
-        shares.append(len(wanted & found) / most if most else 1.0)
-    return sum(shares) / len(shares) if shares else 1.0
+def agreement(pair: Pair) -> float:
+    """Return which share of the rows that both found is the same."""
+    sums = [
+        (len(dict(part).keys() & dict(other).keys()), max(len(part), len(other)))
+        for part, other in zip(*map(parts_of, pair), strict=False)
+    ]
+    return sum(alike for alike, _ in sums) / max(1, sum(most for _, most in sums))
 
 
 def parts_of(found: Found) -> list[Part]:
