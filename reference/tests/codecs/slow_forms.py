@@ -87,12 +87,6 @@ def string_block(values: Sequence[bytes], bits: int) -> bytes:
     return words([bits, bits // 4 + len(table)], bits) + table + b"".join(values)
 
 
-def bitmap(bits: Sequence[bool | int]) -> bytes:
-    """Pack validity, least significant bit first."""
-    packed = sum(bool(bit) << i for i, bit in enumerate(bits))
-    return packed.to_bytes((len(bits) + 7) // 8, "little")
-
-
 def compress(name: str, data: bytes, size: int | None = None) -> bytes:
     """Compress after a prefix that gives `size`, or the real one."""
     prefix = (len(data) if size is None else size).to_bytes(PREFIX[name], "little")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -162,3 +165,20 @@ def assert_clean_and_owned(data: bytes) -> dict[tuple[int, int], str]:
     assert [] == uncovered(root)
     assert all(one.end <= other.start for one, other in pairwise(leaves))
     return {(leaf.start, leaf.end): leaf.kind for leaf in leaves}
+
+
+READ_BACK = """
+import sys, pyarrow as pa
+from lance.file import LanceFileReader
+for path in sys.argv[1:]:
+    table = LanceFileReader(path).read_all().to_table()
+    with pa.OSFile(path + ".arrow", "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+"""
+
+
+def read_by_oracle(paths: Sequence[Path]) -> list[pa.ChunkedArray]:
+    """Return column `c` of files, read by the oracle in a process that a fault of it may end."""
+    command = [sys.executable, "-c", READ_BACK, *map(str, paths)]
+    subprocess.run(command, check=True, capture_output=True)
+    return [pa.ipc.open_file(f"{path}.arrow").read_all()["c"] for path in paths]

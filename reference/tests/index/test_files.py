@@ -11,11 +11,7 @@ from lanceref.core.file_versions import V2_1
 from lanceref.index import index_file
 from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.segment import SegmentWriter
-from lanceref.index.training import Training, trained
-from lanceref.operations.index_build import indexed_field
 from lanceref.storage import LocalStore
-
-from .tables import write
 
 SCHEMA = pa.schema([pa.field("n", pa.uint32(), nullable=False)])
 
@@ -105,29 +101,3 @@ def test_an_error_leaves_nothing(tmp_path):
         writer.write_file("a.lance", NUMBERS, [pa.record_batch({"n": [1]})])
         writer.write_file("b.lance", NUMBERS, [pa.record_batch({"n": ["x"]})])
     assert not (tmp_path / writer.folder).exists()
-
-
-PARTS = pa.table({"a": [{"b": 1, "c": 1}, None, {"b": None, "c": 2}, {"b": 4, "c": 3}]})
-
-
-def training(dataset, by_address=True) -> Training:
-    """Return the rows of `a.b`."""
-    field, _ = indexed_field(dataset._snapshot.manifest.schema, "a.b")
-    return Training(field, dataset._snapshot.fragments, False, by_address)
-
-
-def test_a_part_of_a_struct_is_null_where_the_struct_is(tmp_path):
-    """Values of `a.b` with their addresses."""
-    dataset = write(PARTS, tmp_path, max_rows_per_file=3)
-    values, keys = trained(training(dataset))
-    assert values.to_pylist() == [1, None, None, 4]
-    assert keys.tolist() == [0, 1, 2, 1 << 32]
-
-
-def test_deleted_rows_are_left_out(tmp_path):
-    """Offsets say where the others lie."""
-    dataset = write(PARTS, tmp_path)
-    dataset.delete("a.c = 2")
-    (run,) = training(dataset).runs()
-    assert run.values.to_pylist() == [1, None, 4]
-    assert (run.fragment_id, run.offsets.tolist()) == (0, [0, 1, 3])

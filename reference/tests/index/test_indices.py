@@ -12,56 +12,10 @@ import pylanceref
 import pytest
 from lance_conformance.stored import materialised
 from lanceref.inspection import validate
-from lanceref.transactions.manifest_builder import Staged
 
-from .tables import asked, ids, write
+from .tables import ids, write
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-
-
-TABLE = pa.table({"i": range(100), "a": [{"b": n % 7} for n in range(100)]})
-
-
-@pytest.fixture
-def dataset(tmp_path):
-    """A table with an index on each column."""
-    written = write(TABLE, tmp_path, max_rows_per_file=60)
-    written.create_scalar_index("i", "BTREE")
-    written.create_scalar_index("a.b", "BITMAP")
-    return written
-
-
-def changed(dataset, change) -> pylanceref.LanceDataset:
-    """Commit other entries in place of those there are."""
-    entries = [
-        type(one).FromString(one.SerializeToString()) for one in dataset._snapshot.manifest.indices
-    ]
-    transaction = dataset._new_transaction()
-    transaction.create_index.removed_indices.extend(entries)
-    for entry in entries:
-        entry.uuid.uuid = entry.uuid.uuid
-        change(entry)
-    transaction.create_index.new_indices.extend(entries)
-    dataset._commit(Staged(transaction))
-    return pylanceref.dataset(dataset.uri)
-
-
-def unknown_type(entry):
-    """Name a type that nobody knows."""
-    entry.index_details.type_url = "/lance.table.OtherIndexDetails"
-
-
-def newer_version(entry):
-    """Name a version that nobody knows."""
-    entry.index_version = 99
-
-
-@pytest.mark.parametrize("change", [unknown_type, newer_version])
-def test_what_is_not_known_is_scanned(dataset, change):
-    """Same rows, and no index is asked."""
-    other = changed(dataset, change)
-    assert not asked(other, "i = 5")
-    assert ids(other, "i = 5") == [5]
 
 
 @pytest.mark.parametrize("anew", [False, True])
@@ -145,3 +99,14 @@ def test_keys_are_addresses_under_stable_row_ids(tmp_path):
     dataset.update({"i": "i"}, where="i = 4")
     opened = pylanceref.dataset(dataset.uri)
     assert [ids(opened, f"i = {one}") for one in (3, 4, 100)] == [[], [4], [3]]
+
+
+def test_keys_under_their_early_name_are_kept_in_memory():
+    """An index of 0.33.0 that has been warmed up finds the same rows."""
+    dataset = pylanceref.dataset(materialised(FROZEN / "btree/0-33-0-row-ids/dataset"))
+    (name,) = [one.name for one in dataset._snapshot.indices.known]
+    found = ids(dataset, "c >= 3 AND c < 9")
+    warm = pylanceref.dataset(dataset.uri)
+    warm.prewarm_index(name)
+    assert found == ids(warm, "c >= 3 AND c < 9")
+    assert warm.index_cache_hit_rate() > 0

@@ -18,6 +18,7 @@ from lanceref.index.mem_wal.shard_log import (
     FILE,
     HINT,
     LogEntry,
+    entry_path,
     key_hashes,
     manifest_path,
     parse_entry,
@@ -34,6 +35,7 @@ from lanceref.index.mem_wal.shard_log import (
     write_manifest,
 )
 from lanceref.index.mem_wal.sharding import buckets
+from lanceref.inspection import explain
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import BytesSource, open_store
 
@@ -174,3 +176,13 @@ def test_folders_elsewhere_and_parts_of_blocks_are_refused(store):
     with pytest.raises(CorruptPage) as caught:
         parse_key_filter(BytesSource(bytes(33)), Context(FILE))
     assert caught.value.clause == "L.index.mem-wal.key-filter"
+
+
+def test_every_byte_of_the_log_has_an_owner(store, tmp_path):
+    """The name of a file tells `explain` what it is."""
+    write_manifest(store, SHARD, manifest(1))
+    write_entry(store, SHARD, 1, LogEntry(1, 1, ROWS))
+    (tmp_path / FILE).write_bytes(bytes(64))
+    for path in (manifest_path(SHARD, 1), entry_path(SHARD, 1), FILE):
+        found = explain(tmp_path / path)
+        assert ([], []) == (found.findings, found.unowned)

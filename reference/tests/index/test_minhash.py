@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import chain, product
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -12,17 +12,15 @@ import pytest
 import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.core.errors import OperationRefused, Place
+from lanceref.core.errors import BytesError, OperationRefused, Place
 from lanceref.index.minhash import signature
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from lanceref.index.minhash.signature import (
     MinHashParameters,
     Signer,
-    band_keys,
     constants,
     parse_parameters,
     requested_parameters,
-    shingles,
 )
 from pylanceref.indices import IndexConfig
 from pylanceref.query import MinHashQuery
@@ -68,31 +66,12 @@ def alike(dataset, text, **scan) -> list[tuple[int, float]]:
 MASK = 2**64 - 1
 
 
-def test_shingles_begin_a_token_further_each():
-    """A shorter text is one; none without tokens."""
-    texts = [["a", "é", "c", "d"], [], ["a", "b"], ["日"]]
-    counts = np.array(list(map(len, texts)))
-    data, starts, sizes, numbers = shingles(list(chain(*texts)), counts, 3)
-    found = [bytes(data[at : at + size]).decode() for at, size in zip(starts, sizes, strict=True)]
-
-    assert found == ["a\x1fé\x1fc", "é\x1fc\x1fd", "a\x1fb", "日"]
-    assert numbers.tolist() == [2, 0, 1, 1]
-    assert [len(one) for one in shingles([], counts[1:2], 3)] == [0, 0, 0, 1]
-
-
 def test_worked_constants():
     """SplitMix64 from 42: the first numbers that the generator is known for, a and c made odd."""
     first, second, last = constants(2)
     assert first.tolist() == [13679457532755275413, 5139283748462763859]
     assert second.tolist() == [2949826092126892291, 6349198060258255764]
     assert (last & np.uint64(1)).all()
-
-
-def test_a_worked_band():
-    """Band 1 of two: the hash of the second half, its upper byte the number of the band."""
-    keys = band_keys(np.array([[1, 2, 3, 4]], np.uint16), 2)
-    low = xxhash.xxh64_intdigest(bytes([3, 0, 4, 0]), 42) & (2**56 - 1)
-    assert keys[0].tolist()[1] == 1 << 56 | low
 
 
 def joined(tokens: list[str], size: int) -> list[str]:
@@ -259,3 +238,12 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path, parameters):
                 for library in (lance, pylanceref)
             )
             assert found.to_pydict() == expected.to_pydict()
+
+
+def test_damaged_details_are_refused(change):
+    """Before anything is read by them."""
+    details = MinHashParameters().details
+    for name, value in change.items():
+        setattr(details, name, value)
+    with pytest.raises(BytesError, match=r"L\.index\.minhash\.details"):
+        parse_parameters(details, PLACE)

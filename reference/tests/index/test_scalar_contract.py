@@ -35,10 +35,6 @@ def built(subject: Subject, root, **options) -> pylanceref.LanceDataset:
     return dataset
 
 
-ZONES = ("ZONEMAP", "BLOOMFILTER")
-"""Ends of the names of types that hold no values, but what rules them out."""
-
-
 def steps(dataset: pylanceref.LanceDataset, table: pa.Table) -> Iterator[int]:
     """Yield after the build and after each operation on it."""
     yield 1
@@ -101,24 +97,6 @@ def test_segments_that_are_built_apart_are_merged(tmp_path, name):
     (index,) = dataset._snapshot.indices.known
     assert [[0, 1], [2]] == [list(one.covers) for one in index.segments]
     assert_found(dataset, subject.conditions[column])
-
-
-@pytest.mark.parametrize("name", [one for one in SUBJECTS if not one.endswith(ZONES)])
-def test_values_of_other_rows_are_reported(tmp_path, name, monkeypatch):
-    """An index that is whole in itself, with the values of the next rows, is found by a check."""
-    subject, runs = SUBJECTS[name], Training.runs
-    column = subject.table.column_names[0]
-
-    def shifted(training):
-        for run in runs(training):
-            yield replace(run, values=run.values.take(pa.array([*range(1, len(run.values)), 0])))
-
-    dataset = write(subject.table.select([column]), tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(Training, "runs", shifted)
-        dataset.create_scalar_index(column, subject.config())
-    found = [one.clause for one in lanceref.validate(dataset.uri, deep=True)]
-    assert ["L.index.segment.complete"] == found
 
 
 FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any" / "btree"

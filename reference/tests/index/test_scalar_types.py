@@ -6,71 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.index.scalar.bitmap import Bitmap, LabelList
-from lanceref.index.scalar.btree import BTree
 from lanceref.index.scalar.ngram import literals_of, tokens_of
 from lanceref.index.scalar.zonemap import cut_zones
 from lanceref.index.training import Training
 from lanceref.operations.index_build import indexed_field
-from pylanceref.index_statistics import statistics_of
 from pylanceref.indices import IndexConfig
 
 from .tables import asked, ids, write
-
-
-def page_table(dataset):
-    """Return the rows of the page table."""
-    (segment,) = dataset._snapshot.indices.segments
-    file = segment.file("page_lookup.lance")
-    return {name: file.read(name).to_pylist() for name in ("min", "max", "null_count", "page_idx")}
-
-
-def test_a_worked_btree(tmp_path):
-    """Seven values in pages of four, as the chapter shows them."""
-    dataset = write(pa.table({"i": [5, None, 2, 1, 3, None, 2]}), tmp_path)
-    dataset.create_scalar_index("i", IndexConfig("btree", {"zone_size": 4}))
-    (segment,) = dataset._snapshot.indices.segments
-    held = BTree(segment).entries()
-    assert held.values.to_pylist() == [None, None, 1, 2, 2, 3, 5]
-    assert held.keys.tolist() == [1, 5, 3, 2, 6, 4, 0]
-    assert page_table(dataset) == {
-        "min": [None, 2],
-        "max": [2, 5],
-        "null_count": [2, 0],
-        "page_idx": [0, 1],
-    }
-    assert ids(dataset, "i = 2") == [2, 6]
-    assert ids(dataset, "i is null") == [1, 5]
-
-
-def test_a_worked_bitmap(tmp_path):
-    """Keys rise, null first; the row with null has a set of its own."""
-    dataset = write(pa.table({"s": ["b", None, "a", "b"]}), tmp_path)
-    dataset.create_scalar_index("s", "BITMAP")
-    (segment,) = dataset._snapshot.indices.segments
-    index = Bitmap(segment)
-    assert index.keys.to_pylist() == [None, "a", "b"]
-    assert statistics_of(index) == {"num_bitmaps": 3}
-    metadata = segment.file("bitmap_page_lookup.lance").metadata
-    assert metadata == {"lance:index_stats": '{"num_bitmaps":3}'}
-    held = index.entries()
-    assert held.values.to_pylist() == [None, "a", "b", "b"]
-    assert held.keys.tolist() == [1, 2, 0, 3]
-
-
-def test_worked_labels(tmp_path):
-    """A label counts once in a row; null is a label too; a list that is null is apart."""
-    rows = pa.array([["a", "a", "b"], None, [], [None], ["b"]], pa.list_(pa.utf8()))
-    dataset = write(pa.table({"l": rows}), tmp_path)
-    dataset.create_scalar_index("l", "LABEL_LIST")
-    (segment,) = dataset._snapshot.indices.segments
-    assert segment.file("bitmap_page_lookup.lance").read("keys").to_pylist() == [None, "a", "b"]
-    assert LabelList(segment).nulls.keys.tolist() == [1]
-    assert statistics_of(LabelList(segment)) == {"num_bitmaps": 3}
-    assert ids(dataset, "array_has(l, 'b')") == [0, 4]
-    assert ids(dataset, "not array_has(l, 'b')") == ids(
-        dataset, "not array_has(l, 'b')", use_scalar_index=False
-    )
 
 
 def test_worked_tokens():

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
 from lanceref_testing.arrays import NULL_PATTERNS, arrays, random_array
 from lanceref_testing.fixed_width import INTEGER_PATTERNS
-from lanceref_testing.knobs import random_knobs
 from lanceref_testing.strings import STRING_PATTERNS
 from lanceref_testing.tables import random_sample, tables
 from lanceref_testing.types import arrow_types
@@ -51,29 +50,6 @@ def test_structs_of_2_0_are_never_null(seed):
 
     assert 0 == array.values.null_count
     assert 0 == array.values.field(0).null_count
-
-
-def test_shapes_are_those_that_decide_how_strings_are_stored():
-    """Patterns give few distinct strings, long ones, equal ones and distinct ones."""
-    drawn = {name: words(Random(1), 300) for name, words in STRING_PATTERNS.items()}
-
-    assert len(set(drawn["few distinct"])) < 100
-    assert min(map(len, drawn["long"])) >= 256
-    assert 1 == len(set(drawn["equal"]))
-    assert 300 == len(set(drawn["distinct"]))
-
-
-def _drawn(type_, version):
-    return {
-        item for seed in range(300) for item in random_knobs(Random(seed), type_, version).items()
-    }
-
-
-def test_2_0_takes_compression_of_strings_only():
-    """Field metadata for 2.0 asks for compression of strings and for nothing else."""
-    assert {"lance-encoding:compression"} == {key for key, _ in _drawn(pa.string(), V2_0)}
-    assert set() == _drawn(pa.int32(), V2_0)
-    assert ("lance-encoding:compression", "fsst") not in _drawn(pa.large_string(), V2_0)
 
 
 @pytest.mark.parametrize("version", [V2_0, V2_1, V2_2, V2_3])

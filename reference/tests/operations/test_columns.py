@@ -174,19 +174,6 @@ def test_a_struct_with_a_column_of_its_own_is_not_cast(tmp_path, version):
         made.alter_columns({"path": "n.x", "data_type": pa.int32()})
 
 
-@pytest.mark.oracle
-def test_the_oracle_cannot_read_what_it_cast_in_2_0(tmp_path):
-    """D.table.nested-cast-2-0: the oracle cannot read the result of its cast."""
-    import lance
-
-    rows = pa.table({"n": [{"x": 1, "y": 2}]})
-    made = lance.write_dataset(rows, str(tmp_path), data_storage_version="2.0")
-    made.alter_columns({"path": "n.x", "data_type": pa.int32()})
-
-    with pytest.raises(ValueError, match="fewer column indices"):
-        lance.dataset(str(tmp_path)).to_table()
-
-
 @pytest.mark.parametrize(
     ("held", "wanted"),
     [

@@ -37,62 +37,31 @@ def test_fragments_can_be_left_out(tmp_path):
     assert [[0, 1]] == _groups(made, target_rows=10, max_source_fragments=3)
 
 
-def moved_twice(module, path):
-    """Let a compaction leave an index as it is, and another one move the rows again."""
-    uri = str(path)
-    module.write_dataset(pa.table({"f": range(20)}), uri)
-    more = pa.table({"f": range(20, 32)})
-    module.write_dataset(more, uri, mode="append", max_rows_per_file=7)
-    module.dataset(uri).create_scalar_index("f", "BTREE")
-    module.dataset(uri).optimize.compact_files(target_rows_per_fragment=10, defer_index_remap=True)
-    module.dataset(uri).optimize.compact_files()
-    return [
-        pylanceref.dataset(uri).to_table(filter=text).num_rows for text in ("f < 20", "f >= 20")
-    ]
-
-
 def test_rows_that_were_moved_before_are_in_the_index(tmp_path):
-    """Rows that two compactions moved are found in the index."""
-    assert [20, 12] == moved_twice(pylanceref, tmp_path / "t")
+    """Of two compactions the first leaves the index as it is, and the second moves rows again."""
+    pylanceref.write_dataset(pa.table({"f": range(20)}), tmp_path)
+    more = pa.table({"f": range(20, 32)})
+    made = pylanceref.write_dataset(more, tmp_path, mode="append", max_rows_per_file=7)
+    made.create_scalar_index("f", "BTREE")
+    made.optimize.compact_files(target_rows_per_fragment=10, defer_index_remap=True)
+    made.optimize.compact_files()
+    opened = pylanceref.dataset(tmp_path)
 
-
-@pytest.mark.oracle
-def test_the_oracle_loses_rows_that_were_moved_before(tmp_path):
-    """D.index.compaction-after-deferred: the oracle finds none of them."""
-    import lance
-
-    assert [20, 0] == moved_twice(lance, tmp_path / "t")
-
-
-def _graph_moved(module, path):
-    """Compact below a graph, one of whose rows is deleted; the graph stays as it is."""
-    uri, vectors = str(path), pa.array(np.arange(160, dtype=np.float32))
-    rows = pa.table({"k": range(20), "v": pa.FixedSizeListArray.from_arrays(vectors, 8)})
-    made = module.write_dataset(rows, uri, max_rows_per_file=8)
-    centroids = np.float32([[40] * 8, [120] * 8])
-    made.create_index("v", "IVF_HNSW_FLAT", ivf_centroids=centroids)
-    module.dataset(uri).delete("k = 3")
-    module.dataset(uri).optimize.compact_files(target_rows_per_fragment=5, defer_index_remap=True)
-    return module.dataset(uri)
-
-
-NEAREST = {"column": "v", "q": [24.0] * 8, "k": 20, "nprobes": 2, "ef": 100}
+    assert [20, 12] == [len(opened.to_table(filter=text)) for text in ("f < 20", "f >= 20")]
 
 
 def test_a_graph_whose_rows_moved_is_walked_over_deleted_ones(tmp_path):
-    """A deferred graph passes over a row that was deleted before."""
-    found = _graph_moved(pylanceref, tmp_path).to_table(nearest=NEAREST)
+    """A graph that a compaction leaves as it is passes over a row that was deleted before."""
+    vectors = pa.array(np.arange(160, dtype=np.float32))
+    rows = pa.table({"k": range(20), "v": pa.FixedSizeListArray.from_arrays(vectors, 8)})
+    made = pylanceref.write_dataset(rows, tmp_path, max_rows_per_file=8)
+    made.create_index("v", "IVF_HNSW_FLAT", ivf_centroids=np.float32([[40] * 8, [120] * 8]))
+    made.delete("k = 3")
+    made.optimize.compact_files(target_rows_per_fragment=5, defer_index_remap=True)
+    nearest = {"column": "v", "q": [24.0] * 8, "k": 20, "nprobes": 2, "ef": 100}
+    found = pylanceref.dataset(tmp_path).to_table(nearest=nearest)
 
     assert {*range(20)} - {3} == {*found["k"].to_pylist()}
-
-
-@pytest.mark.oracle
-def test_the_oracle_refuses_a_graph_whose_rows_moved(tmp_path):
-    """D.index.vector-graph-after-deferred: the oracle refuses its own index."""
-    import lance
-
-    with pytest.raises(pa.ArrowInvalid, match="10 nodes"):
-        _graph_moved(lance, tmp_path).to_table(nearest=NEAREST)
 
 
 DEFERRED = pa.table({"i": [n * 7 % 50 for n in range(600)], "z": range(600)})
@@ -150,29 +119,6 @@ def test_nothing_is_said_where_no_index_covers_the_rows(tmp_path):
 
 
 MOVED = pa.table({"i": range(40)})
-
-
-def _branch_to_compact(module, path):
-    """Return a branch of two small fragments, with the index of the table it comes from."""
-    made = module.write_dataset(MOVED, path, max_rows_per_file=20)
-    made.create_scalar_index("i", "BTREE")
-    return made.create_branch("dev", made.version)
-
-
-@pytest.mark.oracle
-def test_the_oracle_looks_for_a_rewritten_segment_elsewhere(tmp_path):
-    """D.index.rewritten-base: the oracle fails on its own segment and reads ours."""
-    import lance
-
-    for module in (lance, pylanceref):
-        path = str(tmp_path / module.__name__)
-        _branch_to_compact(module, path).optimize.compact_files()
-        theirs = lance.dataset(path).checkout_version(("dev", None))
-        if module is lance:
-            with pytest.raises(pa.ArrowInvalid, match="Not found"):
-                theirs.to_table(filter="i = 7")
-        else:
-            assert theirs.to_table(filter="i = 7")["i"].to_pylist() == [7]
 
 
 @pytest.mark.oracle

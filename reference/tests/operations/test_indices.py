@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -84,43 +82,3 @@ def test_a_segment_of_its_own_has_the_parameters_of_the_others(tmp_path):
     assert [one["rows_per_zone"] for one in found] == [7, 7]
     versions = [one["version"] for one in extended.list_indices()]
     assert versions == [1, 3]
-
-
-def _old_values_beside(module, path, stable):
-    """Values 0 to 2 become others; a second segment is made of the new ones, the first stays."""
-    uri = str(path)
-    made = module.write_dataset(
-        pa.table({"k": range(6)}), uri, max_rows_per_file=3, enable_stable_row_ids=stable
-    )
-    made.create_scalar_index("k", "BITMAP")
-    if stable:
-        module.dataset(uri).update({"k": "k + 10"}, where="k < 3")
-    else:
-        _replace(module, uri)
-    module.dataset(uri).optimize.optimize_indices(num_indices_to_merge=0)
-    return uri
-
-
-def _replace(module, uri):
-    made = module.dataset(uri)
-    with importlib.import_module(f"{module.__name__}.file").LanceFileWriter(
-        f"{uri}/data/new.lance", made.schema, version="2.1"
-    ) as writer:
-        writer.write_batch(pa.table({"k": [10, 11, 12]}))
-    (old,) = made.get_fragments()[0].metadata.files
-    file = module.fragment.DataFile("new.lance", old.fields, old.column_indices, 2, 1)
-    group = module.LanceOperation.DataReplacementGroup(0, file)
-    operation = module.LanceOperation.DataReplacement([group])
-    module.LanceDataset.commit(uri, operation, read_version=made.version)
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("stable", [False, True])
-def test_the_oracle_finds_rows_by_their_old_values(tmp_path, stable):
-    """D.index.old-values-beside-new: the oracle reports rows that fail the filter."""
-    import lance
-
-    made = lance.dataset(_old_values_beside(lance, tmp_path, stable))
-
-    assert {10, 11, 12} == {*made.to_table(filter="k in (0, 1, 2)")["k"].to_pylist()}
-    assert [] == made.to_table(filter="k in (0, 1, 2)", use_scalar_index=False)["k"].to_pylist()

@@ -31,7 +31,7 @@ from .nesting import PLACE, layers_of, path_of, recursive, shred, to_rows
 
 LIST_CODES = (ALL_VALID_LIST, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY)
 ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
-INTS, POINT = pa.list_(pa.int32()), pa.struct([("x", pa.int32()), ("y", pa.string())])
+INTS = pa.list_(pa.int32())
 
 
 def _levels(rep, definition, dtype=np.uint16):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -13,8 +12,6 @@ from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Condition
 from pylanceref.scanner import ColumnOrdering, resize_batches, sort_order
 
-from ..index.vector.indexed import points
-from ..index.vector.indexed import write as write_vectors
 from ..sql.written import without, write
 
 SIZES = st.lists(st.integers(0, 9), max_size=6)
@@ -45,9 +42,6 @@ def test_bytes_bound_batches(sizes, size_bytes):
 
     assert list(range(sum(sizes))) == [n for batch in found for n in batch["n"].to_pylist()]
     assert all(batch.nbytes <= max(size_bytes, 8) for batch in found if size_bytes)
-
-
-NAN = float("nan")
 
 
 @given(st.lists(st.tuples(st.none() | st.integers(0, 3), st.none() | st.integers(0, 3))))
@@ -163,29 +157,3 @@ def test_a_selective_filter_reads_less(dataset):
     assert [99_998] == found["n"].to_pylist()
     assert late < own + everything / 20
     assert bytes_of(dataset, filter="n = -1")[1] <= own * 1.1
-
-
-def keys(*rows) -> np.ndarray:
-    """Return addresses of rows, each as fragment and offset."""
-    return np.array([fragment << 32 | offset for fragment, offset in rows], np.uint64)
-
-
-@pytest.fixture
-def vectors(tmp_path):
-    """An index over two of three fragments, some rows deleted."""
-    found = write_vectors(points(), tmp_path)
-    built = found.create_index_uncommitted("v", "IVF_FLAT", fragment_ids=[0, 2], num_partitions=1)
-    found.commit_existing_index_segments("v_idx", "v", [built])
-    found.delete("i in (3, 501)")
-    return found
-
-
-KEYS = np.array([1, 2, 1 << 32, 1 << 32 | 2, 5 << 32], np.uint64)
-
-
-def fragments(root, **options):
-    """Return the fragments of two times three rows, the second of which is deleted."""
-    rows = pa.table({"i": range(6)})
-    dataset = pylanceref.write_dataset(rows, root / "t", max_rows_per_file=3, **options)
-    dataset.delete("i = 1")
-    return pylanceref.dataset(dataset.uri)._snapshot.fragments

@@ -7,6 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pyarrow as pa
 import pylanceref
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.search.text_column import text_column
@@ -103,3 +104,16 @@ def test_a_filter_before_changes_what_is_counted(tmp_path):
     ]
     assert scores[0][2] == scores[1][2] != scores[2][2]
     assert scores[0][0] == scores[1][0] == scores[2][0]
+
+
+@pytest.mark.parametrize("query", ["red fox red red cow", "red", "dog owl dog"])
+def test_words_that_are_asked_often_count_as_often(tmp_path, monkeypatch, query):
+    """Of very many words equal ones are scored together, which changes no row and no score."""
+    dataset = table(tmp_path, ["red fox", "red red dog", "fox", None, "cow"] * 20)
+    wanted = dataset.to_table(full_text_query=query, limit=7)
+    monkeypatch.setattr("lanceref.search.text_matching.MANY", 1)
+    monkeypatch.setattr("lanceref.search.text_matching.SPARE", 1)
+    again = pylanceref.dataset(dataset.uri).to_table(full_text_query=query, limit=7)
+
+    assert wanted["i"] == again["i"]
+    np.testing.assert_allclose(wanted["_score"], again["_score"], rtol=1e-6)

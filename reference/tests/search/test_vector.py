@@ -7,7 +7,6 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.file.arrow_schema import schema_of
-from lanceref.search.vector_search import exact_distances
 from pylanceref.nearest import vector_query
 
 SCHEMA = schema_of(
@@ -59,17 +58,6 @@ def test_wrong_values(given):
     """They raise ValueError."""
     with pytest.raises(ValueError, match=r"\w"):
         asked(**given)
-
-
-def of(values, type_, queries):
-    """Return row ids and distances."""
-    batch = pa.record_batch(
-        [pa.array(values, type_), pa.array([7, 8, 9], pa.uint64())], names=["v", "_rowid"]
-    )
-    return [
-        (one.ids.tolist(), one.distances.tolist())
-        for one in exact_distances(batch, "v", queries, "l2")
-    ]
 
 
 POINTS = [[0, 0], [3, 4], None, [1, 0], [0, 2], [float("nan"), 0], [3, 4]]

@@ -89,17 +89,6 @@ def test_a_null_that_is_deleted_is_none(tmp_path, version):
     assert [{"x": 3}] == opened.take([1])["n"].to_pylist()
 
 
-FIELDS = [
-    {"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True},
-    {"name": "b", "id": 1, "parent_id": -1, "logical_type": "string", "nullable": True},
-]
-
-
-def _values(manifest, reader, number=0):
-    column = reader.column(manifest.schema.fields[number])
-    return pa.chunked_array(column.scan(0, column.num_rows), column.type).to_pylist()
-
-
 class HeldArray:
     """A column of an array."""
 
@@ -141,24 +130,6 @@ def test_every_way_to_the_rows_shows_the_same(patches, start, end, run):
     assert wanted[start:end] == column.take(np.arange(start, max(start, end))).to_pylist()
 
 
-PLACE = Context("m.manifest").at(4, 50)
-
-
-class Parts:
-    """A column reader over an array, which yields one row at a time."""
-
-    def __init__(self, array: pa.Array) -> None:
-        self.type, self.num_rows, self._array = array.type, len(array), array
-
-    def scan(self, start: int, end: int):
-        """Yield the rows from start to end."""
-        yield from (self._array.slice(row, 1) for row in range(start, end))
-
-    def take(self, rows):
-        """Return the given rows."""
-        return self._array.take(pa.array(rows))
-
-
 ITEM = pa.struct([("p", pa.int8()), ("q", pa.string())])
 LISTS = {
     "list": pa.list_,
@@ -168,9 +139,9 @@ LISTS = {
 VALUES = [[{"p": 1, "q": "a"}, {"p": 2, "q": None}], None, [{"p": 3, "q": "c"}] * 2]
 
 
-def _part(make, values, leaf: str) -> Parts:
+def _part(make, values, leaf: str) -> HeldArray:
     rows = [value and [{leaf: item[leaf]} for item in value] for value in values]
-    return Parts(pa.array(rows, make(pa.struct([ITEM.field(leaf)]))))
+    return HeldArray(pa.array(rows, make(pa.struct([ITEM.field(leaf)]))), run=1)
 
 
 @pytest.mark.parametrize("kind", LISTS)

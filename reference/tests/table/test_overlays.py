@@ -13,6 +13,16 @@ from pylanceref.operation import LanceOperation as Op
 from tests.overlaid import ROWS, group, overlay, table
 
 
+def test_rows_below_an_overlay_have_its_version(tmp_path):
+    """With stable ids the rows that any field of it covers were last updated by its commit."""
+    dataset = table(tmp_path / "t", enable_stable_row_ids=True)
+    found = overlay(dataset, [[2], [0]], {"a": [202], "s": ["X"]}, [0, 1])
+    columns = ["a", "s", "_row_last_updated_at_version", "_row_created_at_version"]
+    rows = [tuple(row.values()) for row in found.to_table(columns).to_pylist()]
+
+    assert [(0, "X", 2, 1), (1, "b", 1, 1), (202, "c", 2, 1), (3, "d", 1, 1)] == rows[:4]
+
+
 @pytest.mark.oracle
 def test_the_oracle_shows_the_same(tmp_path, monkeypatch):
     """Both readers show the same rows of an overlaid table, before and after compaction."""

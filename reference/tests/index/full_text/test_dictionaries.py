@@ -21,7 +21,9 @@ from lanceref.index.full_text.fst import (
 
 from .test_codes import cursor
 
-ways = st.dictionaries(st.integers(0, 255), st.tuples(st.integers(0, 2**40), st.integers(16, 99)))
+WAY = st.integers(0, 255), st.tuples(st.integers(0, 2**40), st.integers(16, 99))
+ways = st.dictionaries(*WAY) | st.dictionaries(*WAY, min_size=30)
+"""Ways on by their bytes: few, and about as many as a node has a table of their places for."""
 
 
 def test_worked_nodes():

@@ -15,6 +15,7 @@ from lanceref.index.vector.vector_kind import Vector
 from lanceref.index.vector.vectors import (
     VectorType,
     indexed_vectors,
+    sampled_vectors,
     vector_type,
     vectors_of,
 )
@@ -62,6 +63,21 @@ def test_what_is_left_out(tmp_path):
     (found,) = indexed_vectors(training(dataset), "cosine")
     assert [0, 5] == found.keys.tolist()
     np.testing.assert_allclose([[0.6, 0.8], [0, 1]], found.vectors, rtol=1e-6)
+
+
+@pytest.mark.parametrize("most", [1, 20, 150, 1000])
+def test_vectors_are_drawn_from_all_rows(tmp_path, most):
+    """Rows are drawn once, in their order, whether all are read for it or only those."""
+    values = points(500)
+    dataset = write(values, tmp_path)
+    dataset.delete("i % 5 = 0")
+    left = [row.tolist() for number, row in enumerate(values) if number % 5]
+    drawn = sampled_vectors(training(dataset), "l2", most, np.random.default_rng(3)).tolist()
+    places = [left.index(row) for row in drawn]
+
+    assert min(most, len(left)) == len(places)
+    assert sorted(set(places)) == places
+    assert most < 20 or places[-1] >= 200 > places[0]
 
 
 FLAT = TYPES["IVF_FLAT"]

@@ -15,18 +15,6 @@ from lanceref.index.vector.searching import (
 )
 from lanceref.index.vector.storage import Model
 
-from .indexed import opened, points, write
-
-VALUES = points()
-
-
-@pytest.fixture
-def index(tmp_path):
-    """Six partitions."""
-    dataset = write(VALUES, tmp_path)
-    dataset.create_index("v", "IVF_FLAT", ivf_centroids=VALUES[:6])
-    return opened(dataset)
-
 
 def test_partitions_by_hand():
     """By the distance of the centroids, the first of those as near first."""
