@@ -5,18 +5,22 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
+from random import Random
 
 import numpy as np
 import pyarrow as pa
 import pyroaring
 import pytest
-from hypothesis import given
+from google.protobuf.message import Message
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, LanceError, LimitExceeded
 from lanceref.core.spans import SpanRecorder
 from lanceref.proto import table_pb2
+from lanceref.proto.rowids_pb2 import RowDatasetVersionSequence, RowIdSequence
+from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, NullColumn
@@ -26,16 +30,11 @@ from lanceref.table.lineage import decode_row_ids, decode_versions
 from lanceref.table.refs import list_branches, list_tags
 from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions.transaction import check_transaction, open_transaction
+from lanceref_testing.faulty_messages import change_some
 from lanceref_testing.mutations import MASKS, flip
 from pylanceref.history import made_at, summary_of
 
-from tests.table.manifests import (
-    WORKED,
-    footer,
-    minimal,
-    parse,
-    section,
-)
+from tests.table.manifests import WORKED, footer, minimal, parse, section, to_bytes
 
 CTX = Context("m.manifest")
 PLACE = CTX.at(76, 121)
@@ -139,6 +138,33 @@ def test_any_bytes_are_read_or_refused(name, data):
     """Bytes that were never of the structure raise nothing but errors of the library."""
     with suppress(LanceError):
         STRUCTURES[name][1](data)
+
+
+MESSAGES: dict[str, tuple[Message, Callable[[Message], bytes]]] = {
+    "manifest": (parse(WORKED).message, to_bytes),
+    **{
+        name: (message.FromString(STRUCTURES[name][0]), message.SerializeToString)
+        for name, message in (
+            ("transaction", Transaction),
+            ("row ids", RowIdSequence),
+            ("row versions", RowDatasetVersionSequence),
+        )
+    },
+}
+"""The message of a structure, and what makes its bytes of one."""
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=40)
+def test_faulty_messages_are_read_or_refused(name, seed):
+    """Any values, very many items and unknown fields raise nothing but errors of the library."""
+    whole, encode = MESSAGES[name]
+    message = type(whole)()
+    message.CopyFrom(whole)
+    change_some(message, Random(seed))
+    with suppress(LanceError):
+        STRUCTURES[name][1](encode(message))
 
 
 MAPPING = b'{"parentVersion": 1, "identifier": {"version_mapping": %s}}'
