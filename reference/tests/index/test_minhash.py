@@ -240,6 +240,9 @@ def test_the_oracle_writes_the_same_and_finds_the_same(tmp_path, parameters):
             assert found.to_pydict() == expected.to_pydict()
 
 
+@pytest.mark.parametrize(
+    "change", [{"num_bands": 3}, {"signature_version": 1}, {"shingle_size": 0}]
+)
 def test_damaged_details_are_refused(change):
     """Before anything is read by them."""
     details = MinHashParameters().details
