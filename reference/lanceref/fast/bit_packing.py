@@ -37,7 +37,7 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
         starts, widths = np.arange(blocks) * (width * BLOCK // 8), np.full(blocks, width)
         data = packed.reshape(-1).view(np.uint8)
         words = out.view(np.uint64)
-        kernel.unpack_blocks(data, starts, widths, bits, kernel.ROW_STARTS, words)
+        kernel.unpack_blocks(data, starts, widths, bits, words)
     elif 1 < width < bits:
         _unpack_planar(packed, width, out)
     else:
@@ -61,7 +61,7 @@ def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
 
     starts = run.starts[0] + out.itemsize
     bits, words = 8 * out.itemsize, out.view(np.uint64)
-    kernel.unpack_blocks(run.data, starts, widths, bits, kernel.ROW_STARTS, words)
+    kernel.unpack_blocks(run.data, starts, widths, bits, words)
 
 
 def _unpack_few(run: ChunkRun, widths: Ints, out: Unsigned) -> None:

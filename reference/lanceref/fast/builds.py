@@ -5,6 +5,8 @@ ASCII texts are cut into words together, by a line break between two of them, wh
 FNV-1a multiplies by an odd number: a bit of its lowest byte depends on that bit and lower ones of
 the byte before. So the lowest bytes of all states are found bit by bit, and with these what each
 byte of the data adds to the hash, a polynomial in the prime.
+
+Signatures of many texts are made by a compiled kernel.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.fast.codecs import KERNEL_USE
+from lanceref.index.bloom import Hashes
 from lanceref.index.fm import partition
 from lanceref.index.fm.partition import FINGERPRINT_PRIME, FINGERPRINT_START, U64
 from lanceref.index.full_text import tokenizers
 from lanceref.index.full_text.packed_integers import Counts, Numbers, ranges
 from lanceref.index.full_text.packed_integers import offsets_of as sums
 from lanceref.index.full_text.tokenizers import Cut
+from lanceref.index.minhash import signature
+from lanceref.index.minhash.signature import Signatures
 
 Bytes = NDArray[np.uint8]
 
@@ -74,3 +80,15 @@ def _lowest_bytes(start: int, part: Bytes) -> Bytes:
         changes[1:] = ((lower * prime) ^ part)[:-1]
         lowest |= np.bitwise_xor.accumulate(changes & np.uint8(1 << bit))
     return lowest
+
+
+@signature.signed.replaced_by
+def signed(hashes: Hashes, counts: Counts, num_hashes: int) -> Signatures:
+    """Return the signatures [texts, hashes] of texts, each of so many of the hashes (texts,)."""
+    if not KERNEL_USE.use(hashes.nbytes * num_hashes):
+        return signature.signed.plain(hashes, counts, num_hashes)
+    from lanceref.fast import compiled as kernel
+
+    numbers = np.empty((len(counts), num_hashes), np.uint16)
+    kernel.sign(hashes, sums(counts), signature.constants(num_hashes), numbers)
+    return numbers

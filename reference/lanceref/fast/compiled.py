@@ -1,13 +1,13 @@
-"""Kernels, compiled (numba, the extra `fast`): FSST both ways, bit unpacking, sums over codes.
+"""Kernels, compiled (numba, the extra `fast`): FSST both ways, bit unpacking, sums, signatures.
 
 The specifications are `codecs.fsst`, which also says what is wrong with codes that a kernel gives
-up at, `codecs.bitpack`, `kernels.product_quantizer.look_up` and
-`kernels.distance.products`. When codes are expanded eight bytes are written at
+up at, `codecs.bitpack`, `kernels.product_quantizer.look_up`, `kernels.distance.products` and
+`index.minhash.signature.signed`. When codes are expanded eight bytes are written at
 every symbol's place, in order, and each overwrites what the one before wrote too much. Blocks of
 different widths are unpacked in turn, each from the bytes that were read to its place in one pass;
 all of them have been checked to lie inside the data, and widths to be at most those of a word.
-They are processed as words of 64 bits, each of which has one or more words of the block side by
-side; what a shift moves from one of these into the next is masked out.
+They are processed as words of 64 bits, sixteen at once, each of which has one or more words of the
+block side by side; what a shift moves from one of these into the next is masked out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from typing import ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from lanceref.codecs import bitpack
@@ -246,57 +249,62 @@ ROW_STARTS = np.array(bitpack.ROW_STARTS)
 ROW = 16
 """Words of 64 bits of a row of a block: 128 bytes, whatever its words."""
 
+ALL = np.uint64(2**64 - 1)
 
-@compiled
-def unpack_block(
-    packed: Words, width: int, bits: int, row_starts: Ints, each: np.uint64, out: Words
-) -> None:
-    """Unpack one block of `width` bits, less than the `bits` of a word.
 
-    `packed` (16 * width,); `out` (16 * bits,); `each` has the lowest bit of every word.
+@intrinsic
+def unpack_row(_, packed, low, high, out, target, down, up, low_mask, high_mask):  # type: ignore[no-untyped-def]
+    """Write one row, `packed[low:] >> down & low_mask | packed[high:] << up & high_mask`.
+
+    It is written from `out[target]` on, by vector instructions: of a loop over two arrays the
+    compiler does not know that they are apart. Nothing is checked.
     """
-    for row in range(bits):
-        start, shift = ROW * (row * width // bits), row * width % bits
-        target = row_starts[row] * bits // 64
-        down, inside = np.uint64(shift), np.uint64(bits - shift)
-        if shift + width > bits:
-            low = each * ((ONE << inside) - ONE)
-            high = each * ((ONE << np.uint64(width)) - (ONE << inside))
-            for at in range(ROW):
-                above = (packed[start + ROW + at] << inside) & high
-                out[target + at] = ((packed[start + at] >> down) & low) | above
-        else:
-            mask = each * ((ONE << np.uint64(width)) - ONE)
-            for at in range(ROW):
-                out[target + at] = (packed[start + at] >> down) & mask
+    row, index = ir.VectorType(ir.IntType(64), ROW), ir.IntType(32)
+    first = ir.VectorType(index, ROW)(None)
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        def words(array, place):  # type: ignore[no-untyped-def]
+            data = context.make_array(signature.args[array])(context, builder, arguments[array])
+            return builder.bitcast(builder.gep(data.data, [arguments[place]]), row.as_pointer())
+
+        single = [builder.insert_element(row(None), one, index(0)) for one in arguments[5:]]
+        down, up, low, high = (builder.shuffle_vector(one, one, first) for one in single)
+        under = builder.and_(builder.lshr(builder.load(words(0, 1), align=1), down), low)
+        over = builder.and_(builder.shl(builder.load(words(0, 2), align=1), up), high)
+        builder.store(builder.or_(under, over), words(3, 4), align=1)
+        return context.get_dummy_value()
+
+    place, word = types.uintp, types.uint64
+    return types.void(packed, place, place, out, place, word, word, word, word), generate
 
 
 @compiled
-def unpack_blocks(
-    data: Bytes, starts: Ints, widths: Ints, bits: int, row_starts: Ints, out: Words
-) -> None:
+def unpack_blocks(data: Bytes, starts: Ints, widths: Ints, bits: int, out: Words) -> None:
     """Unpack a block from each of `starts` in `data`.
 
     `data` (bytes,) uint8, contiguous; `starts` (blocks,) int64, offsets in bytes; `widths`
-    (blocks,) int64, in bits; `row_starts` (64,) int64; `out` (blocks, 16 * bits), words of `bits`
-    bits seen as such of 64.
+    (blocks,) int64, in bits; `out` (blocks, 16 * bits), words of `bits` bits seen as such of 64.
     """
     each = np.uint64(0)
     for bit in range(0, 64, bits):
         each |= ONE << np.uint64(bit)
     for block in range(len(starts)):
-        width, target = widths[block], out[block]
+        width, start, target = widths[block], starts[block], out[block]
         if width == 0:
             target[:] = 0
             continue
-        start = starts[block]
         packed = data[start : start + width * (BLOCK // 8)].view(np.uint64)
-        if width < bits:
-            unpack_block(packed, width, bits, row_starts, each, target)
-            continue
+        inside, word, shift = each * (ALL >> np.uint64(64 - width)), 0, 0
         for row in range(bits):
-            to = row_starts[row] * bits // 64
-            target[to : to + ROW] = packed[ROW * row : ROW * row + ROW]
+            following, up, low = word, 0, inside
+            if shift + width > bits:
+                following, up = word + ROW, bits - shift
+                low = each * ((ONE << np.uint64(up)) - ONE)
+            to = ROW_STARTS[row] * bits >> 6
+            unpack_row(packed, word, following, target, to, shift, up, low, inside ^ low)
+            shift += width
+            if shift >= bits:
+                word, shift = word + ROW, shift - bits
 
 
 ROWS = 4096
@@ -331,3 +339,23 @@ def multiply(rows: Bytes, vector: Floats, out: Floats) -> None:
         for at in range(len(vector)):
             total += np.float32(numbers[at]) * vector[at]
         out[row] = total
+
+
+@compiled
+def sign(
+    hashes: Words, offsets: Ints, constants: tuple[Words, Words, Words], out: NDArray[np.uint16]
+) -> None:
+    """Write the signatures `out` (texts, numbers) of texts whose hashes `offsets` (texts + 1,) cut.
+
+    `hashes` (hashes,); `constants` (numbers,) each, as `index.minhash.signature` has them.
+    """
+    factors, terms, last = constants
+    least = np.empty(len(last), np.uint64)
+    for text in range(len(out)):
+        least[:] = ALL
+        for at in range(offsets[text], offsets[text + 1]):
+            for number in range(len(least)):
+                product = hashes[at] * factors[number] + terms[number]
+                least[number] = min(least[number], product)
+        for number in range(len(least)):
+            out[text, number] = (last[number] * least[number]) >> np.uint64(48)

@@ -26,6 +26,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.core.context import specified
 from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownVersion
 from lanceref.index.bloom import MOST_BYTES, Hashes, hash_rows, hash_slices
 from lanceref.index.full_text.analyzer import Analyzer
@@ -177,13 +178,14 @@ class Signer:
     def sign(self, texts: Sequence[str | None]) -> tuple[NDArray[np.int64], Signatures]:
         """Return the texts that have a token, by number, and their signatures [texts, hashes]."""
         known = np.array([number for number, text in enumerate(texts) if text is not None], int)
-        numbers, signed = [known[:0]], [np.empty((0, self._parameters.num_hashes), np.uint16)]
+        num_hashes = self._parameters.num_hashes
+        numbers, parts = [known[:0]], [np.empty((0, num_hashes), np.uint16)]
         for first in range(0, len(known), RUN_TEXTS):
             run = known[first : first + RUN_TEXTS]
             hashes, counts = self._hashed([texts[number] or "" for number in run.tolist()])
             numbers.append(run[counts > 0])
-            signed.append(self._signed(hashes, counts[counts > 0]))
-        return np.concatenate(numbers), np.concatenate(signed)
+            parts.append(signed(hashes, counts[counts > 0], num_hashes))
+        return np.concatenate(numbers), np.concatenate(parts)
 
     def _hashed(self, texts: Sequence[str]) -> tuple[Hashes, Counts]:
         """Return the hashes of the shingles of all texts, and how many each text has: (texts,)."""
@@ -197,24 +199,26 @@ class Signer:
         data, starts, sizes, numbers = shingles(tokens, counts, self._parameters.shingle_size)
         return hash_slices(data, starts, sizes, SEED), numbers
 
-    def _signed(self, hashes: Hashes, counts: Counts) -> Signatures:
-        """Return the signatures [texts, hashes] of texts, each of so many of the hashes (texts,).
 
-        Texts with most shingles come first, so that those that have a further one are at the front.
-        """
-        first, second, last = constants(self._parameters.num_hashes)
-        starts, order = offsets_of(counts)[:-1], np.argsort(-counts, kind="stable")
-        signed = np.empty((len(counts), len(first)), np.uint16)
-        for block in range(0, len(order), BLOCK_TEXTS):
-            own = order[block : block + BLOCK_TEXTS]
-            least = np.full((len(own), len(first)), U64, np.uint64)
-            for number in range(int(counts[own[0]])):
-                front = own[counts[own] > number]
-                products = hashes[starts[front] + number, np.newaxis] * first
-                products += second
-                np.minimum(least[: len(front)], products, out=least[: len(front)])
-            signed[own] = (last * least) >> np.uint64(48)  # L.index.minhash.signature
-        return signed
+@specified
+def signed(hashes: Hashes, counts: Counts, num_hashes: int) -> Signatures:
+    """Return the signatures [texts, hashes] of texts, each of so many of the hashes (texts,).
+
+    Texts with most shingles come first, so that those that have a further one are at the front.
+    """
+    first, second, last = constants(num_hashes)
+    starts, order = offsets_of(counts)[:-1], np.argsort(-counts, kind="stable")
+    numbers = np.empty((len(counts), num_hashes), np.uint16)
+    for block in range(0, len(order), BLOCK_TEXTS):
+        own = order[block : block + BLOCK_TEXTS]
+        least = np.full((len(own), num_hashes), U64, np.uint64)
+        for number in range(int(counts[own[0]])):
+            front = own[counts[own] > number]
+            products = hashes[starts[front] + number, np.newaxis] * first
+            products += second
+            np.minimum(least[: len(front)], products, out=least[: len(front)])
+        numbers[own] = (last * least) >> np.uint64(48)  # L.index.minhash.signature
+    return numbers
 
 
 def band_keys(signatures: Signatures, num_bands: int) -> Hashes:
