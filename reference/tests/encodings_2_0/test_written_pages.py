@@ -2,10 +2,18 @@
 
 import pyarrow as pa
 import pytest
-from lanceref.core.errors import DataRefused
+from lanceref.core.errors import DataRefused, LimitExceeded
 
 from ..file.files import u64
-from ..file.in_memory import assert_clean_and_owned, column, opened, pages_of, scanned, written
+from ..file.in_memory import (
+    assert_clean_and_owned,
+    column,
+    opened,
+    pages_of,
+    scanned,
+    taken,
+    written,
+)
 
 WORKED = [u64(7, 3, 6, 13, 13, 13), b"foofoo"]
 """[null, 'foo', 'foo', null, null, null]: each null adds the adjustment of 7 to its end."""
@@ -193,3 +201,14 @@ def test_what_2_0_cannot_hold_is_refused(array, metadata):
     schema = pa.schema([pa.field("c", array.type, metadata=metadata)])
     with pytest.raises((DataRefused, NotImplementedError)):
         written(pa.Table.from_arrays([array], schema=schema), "2.0")
+
+
+def test_dictionaries_too_large_for_their_keys_are_refused():
+    """Two pages of 100 items each do not fit keys of one signed byte."""
+    items = [[f"{page} {number}" for number in range(100)] for page in range(2)]
+    tables = [pa.table({"c": _coded(range(100), one)}) for one in items]
+    reader = column(written(tables, "2.0", cache_bytes=1))
+
+    assert items[1] == scanned(reader, 100).cast(pa.string()).to_pylist()
+    with pytest.raises(LimitExceeded, match=r"L\.array\.dictionary\.key-range"):
+        taken(reader, range(200))

@@ -186,3 +186,4 @@ def test_every_byte_of_the_log_has_an_owner(store, tmp_path):
     for path in (manifest_path(SHARD, 1), entry_path(SHARD, 1), FILE):
         found = explain(tmp_path / path)
         assert ([], []) == (found.findings, found.unowned)
+        assert (tmp_path / path).stat().st_size == sum(found.bytes_per_kind().values())

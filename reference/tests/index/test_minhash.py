@@ -191,6 +191,9 @@ def test_an_index_is_kept_up_to_date(tmp_path, stable):
     assert found() == expected
     dataset.optimize.compact_files()
     assert found() == expected
+    for text, rows in zip(texts, expected, strict=True):
+        some = alike(dataset, text, limit=900, filter="i % 3 = 1")
+        assert sorted(some) == sorted(row for row in rows if row[0] % 3 == 1)
     assert opened(dataset).parameters.num_hashes == 60
 
 

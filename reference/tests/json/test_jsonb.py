@@ -84,3 +84,22 @@ def test_damaged_documents_are_text_or_an_error(value: object, data: st.DataObje
         return
 
     json.loads(found)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "clause"),
+    [
+        ("80000003", "80000013", "L.json.entries"),
+        ("6162", "6261", "L.json.key-order"),
+        ("50012c", "500007", "L.json.number-width"),
+    ],
+)
+def test_a_document_that_breaks_a_clause_is_found(was: str, now: str, clause: str) -> None:
+    """A check reports what readers pass over too: keys that fall, numbers that are too wide."""
+    sound = jsontext.document('{"a":[1,2,3],"b":300}')
+    damaged = sound.replace(bytes.fromhex(was), bytes.fromhex(now), 1)
+    for document, wanted in ((sound, []), (damaged, [clause])):
+        ctx = Context("data.lance", findings=[])
+        jsonb.check_documents(pa.array([document], pa.large_binary()), ctx, PLACE)
+        assert ctx.findings is not None
+        assert wanted == [finding.clause for finding in ctx.findings]

@@ -34,7 +34,16 @@ from lanceref_testing.faulty_messages import change_some
 from lanceref_testing.mutations import MASKS, flip
 from pylanceref.history import made_at, summary_of
 
-from tests.table.manifests import WORKED, footer, minimal, parse, section, to_bytes
+from tests.table.manifests import (
+    WORKED,
+    data_file,
+    footer,
+    fragment,
+    minimal,
+    parse,
+    section,
+    to_bytes,
+)
 
 CTX = Context("m.manifest")
 PLACE = CTX.at(76, 121)
@@ -274,3 +283,36 @@ def test_rows_without_a_file_have_a_limit(tmp_path, type_, rows):
                 manifest.fragments[0], Bases(LocalStore(tmp_path), manifest), CTX
             )
             reader.column(manifest.schema.fields[0])
+
+
+def _two_sets_of_three() -> dict[str, object]:
+    over = _overlay(b"")
+    over.ClearField("shared_offset_bitmap")
+    over.field_coverage.offset_bitmaps.extend([ONE_AND_THREE] * 3)
+    words = {"reader_feature_flags": 64, "writer_feature_flags": 64, "max_fragment_id": 0}
+    return {"fragments": [fragment(overlays=[over])], "version": 2, **words}
+
+
+@pytest.mark.parametrize(
+    ("data", "clause"),
+    [
+        (_with_index(base_id=4), "L.table.base.resolves"),
+        (to_bytes(minimal(**_two_sets_of_three())), "L.table.overlay.coverage"),
+    ],
+)
+def test_what_readers_pass_over_is_found(data, clause):
+    """An unlisted base of an index and sets without a field are findings."""
+    findings = []
+    parse(data, findings)
+
+    assert clause in [finding.clause for finding in findings]
+
+
+def test_a_field_is_listed_once():
+    """A field in two columns of a file, or in two files, is refused."""
+    for files in (
+        [data_file(fields=[0, 0], column_indices=[0, 1])],
+        [data_file(), data_file(path="g")],
+    ):
+        with pytest.raises(FormatError, match=r"L\.table\.datafile\.once"):
+            parse(minimal(fragments=[fragment(0, *files)]))
