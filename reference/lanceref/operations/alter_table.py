@@ -333,7 +333,7 @@ def _merged(
         kept = copy_of(fragment)
         drop_idle_files(kept, live)
         transaction.merge.fragments.append(kept)
-    return Staged(transaction, schema, draft=draft)
+    return Staged(transaction, draft=draft)
 
 
 def _projected(snapshot: Snapshot, schema: LanceSchema) -> Staged:
@@ -341,4 +341,4 @@ def _projected(snapshot: Snapshot, schema: LanceSchema) -> Staged:
     transaction = new_transaction(snapshot.manifest.version)
     transaction.project.preserves_nullability = _preserves_nullability(snapshot, schema)
     transaction.project.schema.extend(field_message(one) for one in schema.flat())
-    return Staged(transaction, schema)
+    return Staged(transaction)

@@ -50,6 +50,23 @@ def test_columns_are_altered(tmp_path):
         made.alter_columns({"path": "aa"})
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda held: held.drop_columns(["b"]),
+        lambda held: held.alter_columns({"path": "a", "name": "c"}),
+    ],
+    ids=["drop", "alter"],
+)
+def test_changes_of_columns_keep_schema_metadata_set_meanwhile(tmp_path, change):
+    """Metadata that another writer set after the table was opened remains."""
+    held = table(tmp_path)
+    pylanceref.dataset(held.uri).update_schema_metadata({"k": "v"})
+    change(held)
+
+    assert {b"k": b"v"} == pylanceref.dataset(held.uri).schema.metadata
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize("stable", [False, True])
 def test_the_oracle_sees_the_same_columns(tmp_path, stable):
