@@ -10,7 +10,7 @@ from lanceref.data_file.file_writer import column_of
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import EncodedColumn
 from lanceref.storage import whole
-from lanceref.storage.local_file import LocalSink
+from lanceref.storage.local import LocalSink
 
 from lanceref_testing.odd_columns import odd_columns
 from lanceref_testing.odd_container import OddContainer

@@ -29,11 +29,7 @@ from lanceref.codecs.values import (
 )
 from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
-from lanceref.proto.encodings_v2_1_pb2 import (
-    CompressiveEncoding,
-    InlineBitpacking,
-    OutOfLineBitpacking,
-)
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 BLOCK = 1024
 """Values of one block."""
@@ -287,13 +283,12 @@ def encode_inline(values: Unsigned, widths: Ints | None = None) -> MiniBlocks:
 
 def inline_encoding(bits: int) -> CompressiveEncoding:
     """Return the description of values of `bits` packed after their width."""
-    inline = InlineBitpacking(uncompressed_bits_per_value=bits)
-    return CompressiveEncoding(inline_bitpacking=inline)
+    return CompressiveEncoding(inline_bitpacking={"uncompressed_bits_per_value": bits})
 
 
 def out_of_line_encoding(bits: int, width: int) -> CompressiveEncoding:
     """Return the description of values of `bits` packed to `width` without a header."""
-    packed = OutOfLineBitpacking(uncompressed_bits_per_value=bits, values=flat_encoding(width))
+    packed = {"uncompressed_bits_per_value": bits, "values": flat_encoding(width)}
     return CompressiveEncoding(out_of_line_bitpacking=packed)
 
 

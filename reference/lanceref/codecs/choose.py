@@ -16,14 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import (
-    bitpack,
-    fsst,
-    general,
-    nested,
-    sequence,
-    variable,
-)
+from lanceref.codecs import bitpack, fsst, general, nested, sequence, variable
 from lanceref.codecs import encoder_inputs as inputs
 from lanceref.codecs.bitpack import BLOCK, WIDTHS, Unsigned
 from lanceref.codecs.encoder_inputs import Params, flat_chunk, max_value_bytes, unsigned
@@ -32,7 +25,7 @@ from lanceref.codecs.values import Bytes, Fixed, FixedSizeList, Ints, Rows, Valu
 from lanceref.core.arrow_buffers import TEXT, has_wide_offsets
 from lanceref.core.context import specified
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Fsst
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 MIN_TEXT_BYTES, MIN_TEXT_LENGTH = 32 * 1024, 5
 """Bytes with offsets, and longest value, from which strings are coded with FSST."""
@@ -158,7 +151,7 @@ def _is_coded(values: Variable, kind: Kind) -> bool:
 
 def fsst_encoding(table: bytes, inner: CompressiveEncoding) -> CompressiveEncoding:
     """Return the description of strings coded with a symbol table."""
-    return CompressiveEncoding(fsst=Fsst(symbol_table=table, values=inner))
+    return CompressiveEncoding(fsst={"symbol_table": table, "values": inner})
 
 
 def encode_levels(
@@ -300,8 +293,8 @@ def _may_repeat(values: Values, version: FileVersion) -> bool:
     if isinstance(values, Fixed):
         return values.bits == 128 or (values.bits == 64 and version > V2_1)
     if isinstance(values, FixedSizeList):
-        ((_, validity), *inner), items = values.levels, values.items
-        return version == V2_3 and validity is None and not inner and items.bits % 8 == 0
+        is_plain = values.validity is None and isinstance(values.items, Fixed)
+        return version == V2_3 and is_plain and values.items.bits % 8 == 0
     return isinstance(values, Variable)
 
 
@@ -316,22 +309,16 @@ def byte_strings(values: Values) -> pa.Array:
 
 def _plain(values: Values) -> tuple[Bytes, int]:
     """Return the bytes of values of fixed width, and the bytes of one."""
-    if isinstance(values, FixedSizeList):
-        return values.items.data, values.items.bits * values.per_value[-1] // 8
-    assert isinstance(values, Fixed)
-    return values.data, values.bits // 8
+    assert isinstance(values, Fixed | FixedSizeList)
+    inner = values.innermost if isinstance(values, FixedSizeList) else values
+    return inner.data, values.bits // 8
 
 
 def _items(values: Values, items: pa.Array) -> Values:
     """Return the distinct values in the form of `values`."""
-    if isinstance(values, Variable):
-        _, offsets, data = items.buffers()
-        table = np.frombuffer(offsets, np.int64)[: len(items) + 1]
-        stored = np.frombuffer(data if data is not None else b"", np.uint8)[: int(table[-1])]
-        return Variable(table, stored)
-    data, width = _plain(values)
-    stored = np.frombuffer(items.buffers()[1], np.uint8)[: len(items) * width]
-    if isinstance(values, FixedSizeList):
-        inner = Fixed(values.items.bits, len(items) * values.per_value[-1], stored)
-        return FixedSizeList(len(items), values.levels, inner)
-    return Fixed(8 * width, len(items), stored)
+    stored = inputs.stored_values(items)
+    if not isinstance(values, FixedSizeList):
+        return stored
+    assert isinstance(stored, Fixed)
+    inner = Fixed(values.items.bits, len(items) * values.dimension, stored.data)
+    return replace(values, count=len(items), items=inner)

@@ -17,8 +17,6 @@ L.codec.limits.expansion, L.codec.rle.pairs
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -220,8 +218,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
             bits = only_flat(encoding.byte_stream_split.values, run.place())
             return general.decode_streams(run, bits)
         case "general":
-            name = general.codec_name(encoding.general, run.place())
-            return decode_mini(encoding.general.values, general.decompress_run(name, run))
+            return decode_mini(*_opened(encoding, run))
         case "fixed_size_list":
             return nested.decode_lists(encoding.fixed_size_list, run)
         case "packed_struct":
@@ -282,8 +279,7 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
             parts = sequence.split_runs(run) if has_payload(encoding) else run.without_bytes(2)
             return decode_rle(encoding.rle, parts)
         case "general":
-            codec = general.codec_name(encoding.general, run.place())
-            return decode_blocks(encoding.general.values, general.decompress_run(codec, run), name)
+            return decode_blocks(*_opened(encoding, run), name)
         case "constant":
             return sequence.decode_constant(encoding.constant, run)
         case "range":
@@ -325,40 +321,31 @@ def _fixed(encoding: CompressiveEncoding, run: ChunkRun, name: str) -> Fixed:
 
 
 def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
-    """Decode runs whose values are in buffer 0 and whose lengths are in buffer 1."""
-    if not has_payload(encoding.values) and not has_payload(encoding.run_lengths):
-        runs = sequence.computed_runs(encoding.run_lengths, run)
-    else:
-        runs = _count_runs(encoding, run)
-    values = decode_blocks(encoding.values, run.only(0).counting(runs), "run values")
+    """Decode runs whose values are in buffer 0 and whose lengths are in buffer 1.
+
+    The size of a child that is flat tells how many there are. Raises UnknownEncoding.
+    """
+    children = _opened(encoding.values, run.only(0)), _opened(encoding.run_lengths, run.only(1))
+    flat = [(child.flat, part) for child, part in children if child.HasField("flat")]
+    counts = [part.sizes[0] // (child.bits_per_value // 8) for child, part in flat]
+    if len(counts) > 1:
+        run.check("L.codec.rle.pairs", counts[0] != counts[1], *counts, "runs")
+    elif not counts and has_payload(encoding.values) | has_payload(encoding.run_lengths):
+        raise unsupported(encoding.values, "runs of unknown number", run.place())
+    runs = counts[0] if counts else sequence.computed_runs(encoding.run_lengths, run)
+    (child, part), (length_child, length_part) = children
+    values = decode_blocks(child, part.counting(runs), "run values")
     assert isinstance(values, Fixed)  # check_encoding: no other child
-    lengths = integers(encoding.run_lengths, run.only(1).counting(runs), "run lengths")
+    lengths = integers(length_child, length_part.counting(runs), "run lengths")
     return sequence.expand_runs(run, runs, values, lengths)
 
 
-def _count_runs(encoding: pb.Rle, run: ChunkRun) -> Ints:
-    """Return the runs of each chunk, by the child whose size implies its number of values."""
-    values = _own_counts(encoding.values, run.only(0))
-    lengths = _own_counts(encoding.run_lengths, run.only(1))
-    if values is not None and lengths is not None:
-        run.check("L.codec.rle.pairs", values != lengths, values, lengths, "runs")
-    known = lengths if values is None else values
-    if known is None:
-        raise unsupported(encoding.values, "runs of unknown number", run.place())
-    return known
-
-
-def _own_counts(encoding: CompressiveEncoding, run: ChunkRun) -> Ints | None:
-    """Return the values of each chunk when the size of its buffer tells it."""
-    match encoding.WhichOneof("compression"):
-        case "flat":
-            counts: Ints = run.sizes[0] // (encoding.flat.bits_per_value // 8)
-            return counts
-        case "general":
-            codec = general.codec_name(encoding.general, run.place())
-            silent = replace(run, ctx=replace(run.ctx, spans=None))
-            return _own_counts(encoding.general.values, general.decompress_run(codec, silent))
-    return None
+def _opened(encoding: CompressiveEncoding, run: ChunkRun) -> tuple[CompressiveEncoding, ChunkRun]:
+    """Return an encoding and its run as they are below general compression."""
+    while encoding.HasField("general"):
+        name = general.codec_name(encoding.general, run.place())
+        encoding, run = encoding.general.values, general.decompress_run(name, run)
+    return encoding, run
 
 
 def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> Values:

@@ -11,7 +11,7 @@ which take less than 8 186 bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,15 +97,11 @@ def unsigned(values: Fixed) -> Unsigned:
 def max_value_bytes(values: Values) -> int:
     """Return the bytes of the longest value, without bitmaps of items."""
     match values:
-        case Fixed():
-            return values.bits // 8
         case Variable():
             return int(np.diff(values.offsets).max(initial=0))
-        case FixedSizeList():
-            return values.per_value[-1] * values.items.bits // 8
         case Rows():
             return sum(map(max_value_bytes, values.fields))
-    return 0
+    return values.bits // 8
 
 
 def run_bytes(values: Unsigned, too_many: int) -> tuple[int, int]:
@@ -153,9 +149,8 @@ def flat_chunk(word_bytes: int, values_per_word: int) -> int:
 
 def bytes_per_word(values: FixedSizeList) -> tuple[int, int]:
     """Return the bytes that a word of values takes, and the values of a word (1, or 8 of bits)."""
-    sizes = zip(values.per_value, values.levels, strict=True)
-    bitmap_bytes = sum(-(-n // 8) for n, (_, validity) in sizes if validity is not None)
-    bits = values.items.bits * values.per_value[-1]
+    bitmap_bytes = sum(-(-n // 8) for n, validity in values.levels() if validity is not None)
+    bits = values.bits
     return (bitmap_bytes * 8 + bits, 8) if bits % 8 else (bitmap_bytes + bits // 8, 1)
 
 
@@ -231,6 +226,29 @@ def without_null_items(array: pa.DictionaryArray) -> tuple[NDArray[np.integer], 
     return moved[_valid_keys(array)], items.filter(pa.array(valid))
 
 
+def merged_items(
+    arrays: Sequence[pa.DictionaryArray], nulls: NDArray[np.bool_], most_items: int
+) -> tuple[NDArray[np.int64], pa.Array]:
+    """Return the keys of arrays, one after the other, and the items they name.
+
+    Several dictionaries with as many items as there are rows, or with `most_items`, are merged: of
+    what rows use, each value is kept once. (The oracle keeps some values of 2.0 twice, by the
+    hashes of its run.) `nulls` says which keys are null; it and the keys are (rows,).
+    """
+    items = pa.concat_arrays([array.dictionary for array in arrays])
+    firsts = np.cumsum([0, *(len(array.dictionary) for array in arrays)]).tolist()
+    own = [array.indices.fill_null(0).to_numpy().astype(np.int64) for array in arrays]
+    keys = np.concatenate([one + first for one, first in zip(own, firsts)])
+    if len(arrays) == 1 or not len(keys) or len(items) < min(most_items, len(keys)):
+        return keys, items
+    used = np.zeros(len(items), np.bool_)
+    used[keys[~nulls]] = True
+    merged = items.take(pa.array(np.flatnonzero(used))).dictionary_encode("encode")
+    numbers = np.zeros(len(items), np.int64)
+    numbers[used] = merged.indices.to_numpy()
+    return numbers[keys], merged.dictionary
+
+
 def dictionary_parts(array: pa.DictionaryArray) -> tuple[Fixed, Values]:
     """Return keys and items as stored, without the items that are null."""
     keys, items = without_null_items(array)
@@ -255,11 +273,9 @@ def stored_values(array: pa.Array) -> Values:
     if pa.types.is_fixed_size_list(type_):
         size = type_.list_size
         items = array.values.slice(array.offset * size, count * size)
-        inner, level = stored_values(items), (size, validity_of(items))
-        if isinstance(inner, FixedSizeList):
-            return FixedSizeList(count, (level, *inner.levels), inner.items)
-        assert isinstance(inner, Fixed)
-        return FixedSizeList(count, (level,), inner)
+        inner = stored_values(items)
+        assert isinstance(inner, Fixed | FixedSizeList)
+        return FixedSizeList(count, size, validity_of(items), inner)
     if pa.types.is_struct(type_):
         children = [array.field(i) for i in range(type_.num_fields)]
         for child, field in zip(children, type_, strict=True):

@@ -28,8 +28,6 @@ from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncod
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,
     COMPRESSION_ALGORITHM_ZSTD,
-    BufferCompression,
-    ByteStreamSplit,
     CompressiveEncoding,
     General,
 )
@@ -189,8 +187,8 @@ def general_encoding(
     scheme: str, level: int | None, inner: CompressiveEncoding
 ) -> CompressiveEncoding:
     """Return the description of what another codec made, compressed."""
-    compression = BufferCompression(scheme=SCHEMES[scheme], level=level)
-    return CompressiveEncoding(general=General(compression=compression, values=inner))
+    compression = {"scheme": SCHEMES[scheme], "level": level}
+    return CompressiveEncoding(general={"compression": compression, "values": inner})
 
 
 def compress_mini(blocks: MiniBlocks, scheme: str, level: int | None) -> MiniBlocks:
@@ -234,6 +232,5 @@ def encode_streams(values: Fixed, per_chunk: int) -> MiniBlocks:
     cells = values.data.reshape(values.count, width)
     ends = np.cumsum(counts).tolist()
     parts = [cells[start:end].T.ravel() for start, end in zip([0, *ends], ends)]
-    split = ByteStreamSplit(values=flat_encoding(values.bits))
-    encoding = CompressiveEncoding(byte_stream_split=split)
+    encoding = CompressiveEncoding(byte_stream_split={"values": flat_encoding(values.bits)})
     return MiniBlocks(encoding, counts, ((np.concatenate(parts), counts * width),))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import Bytes, Ints, join_pieces
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, Flat
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 Part = tuple[Bytes, Ints]
 """One buffer of all chunks: their bytes joined, and its size in each chunk."""
@@ -31,7 +31,7 @@ class MiniBlocks:
 
 def flat_encoding(bits: int) -> CompressiveEncoding:
     """Return the description of values stored one after the other."""
-    return CompressiveEncoding(flat=Flat(bits_per_value=bits))
+    return CompressiveEncoding(flat={"bits_per_value": bits})
 
 
 def flat_blocks(values: NDArray[np.unsignedinteger], counts: Ints) -> Part:

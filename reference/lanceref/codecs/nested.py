@@ -19,7 +19,7 @@ L.codec.packed-struct.row
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from lanceref.codecs import general, variable
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
 from lanceref.codecs.values import (
     MAX_BITS,
-    Bools,
     Bytes,
     ChunkRun,
     Fixed,
@@ -42,7 +41,6 @@ from lanceref.codecs.values import (
     join_bits,
     join_pieces,
     list_bits,
-    list_levels,
     only_flat,
     unsupported,
     value_bits,
@@ -54,9 +52,6 @@ from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 _ALL_NULL = "L.codec.fixed-size-list.all-null"
-
-Levels = tuple[tuple[int, Validity], ...]
-"""What `FixedSizeList` holds of each level."""
 
 
 def check_lists(lists: pb.FixedSizeList, place: Place) -> None:
@@ -71,50 +66,43 @@ def check_lists(lists: pb.FixedSizeList, place: Place) -> None:
         raise CorruptPage("L.codec.fixed-size-list.items", place, found, wanted)
 
 
-def _levels(encoding: pb.FixedSizeList, cut: Callable[[int], Bools]) -> tuple[Levels, int]:
-    """Return the levels, and the items of a value below all of them.
-
-    `cut` gives the next bitmap, by the items that one value has in it.
-    """
-    levels, per_value = list[tuple[int, Validity]](), 1
-    for level in list_levels(encoding):
-        per_value *= level.items_per_value
-        levels.append((level.items_per_value, cut(per_value) if level.has_validity else None))
-    return tuple(levels), per_value
-
-
 def decode_lists(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
-    """Decode bitmaps and items of every chunk. Raises CorruptPage."""
-    buffers = iter(range(len(run.starts)))
-
-    def cut(per_value: int) -> Bools:
-        buffer, counts = next(buffers), run.counts * per_value
-        run.want_sizes(buffer, -(-counts // 8), "L.codec.fixed-size-list.bitmap")
-        run.own(buffer, "item validity", "bitmap", "L.codec.fixed-size-list.bitmap")
-        bits = join_bits(run, buffer, counts)
-        return np.unpackbits(bits, count=int(counts.sum()), bitorder="little").view(np.bool_)
-
-    levels, per_value = _levels(encoding, cut)
-    if innermost(encoding).WhichOneof("compression") == "constant":
+    """Decode bitmaps and items of every chunk, from its first buffer on. Raises CorruptPage."""
+    size, count, inside, validity = encoding.items_per_value, run.num_values, encoding.values, None
+    below, clause = run.counting(run.counts * size), "L.codec.fixed-size-list.bitmap"
+    if encoding.has_validity:
+        below.want_sizes(0, -(-below.counts // 8), clause)
+        below.own(0, "item validity", "bitmap", clause)
+        bits = join_bits(below, 0, below.counts)
+        validity = np.unpackbits(bits, count=count * size, bitorder="little").view(np.bool_)
+        below = below.buffers(slice(1, None))
+    if inside.HasField("constant"):
         raise CorruptPage(_ALL_NULL, run.place(), "all items null in a chunk", "a full-zip page")
-    items = run.only(next(buffers)).counting(run.counts * per_value)
-    values = decode_flat(items, innermost(encoding).flat.bits_per_value, "items")
-    return FixedSizeList(run.num_values, levels, values)
+    if inside.HasField("fixed_size_list"):
+        return FixedSizeList(count, size, validity, decode_lists(inside.fixed_size_list, below))
+    items = decode_flat(below.only(0), inside.flat.bits_per_value, "items")
+    return FixedSizeList(count, size, validity, items)
 
 
-def decode_zipped_lists(encoding: pb.FixedSizeList, rows: Bytes, place: Place) -> FixedSizeList:
-    """Decode values of equal size: `rows` uint8 (values, bytes of a value)."""
-    at = 0
+def decode_zipped_lists(
+    encoding: pb.FixedSizeList, rows: Bytes, place: Place, lists: int = 1
+) -> FixedSizeList:
+    """Decode values of equal size, with some lists in each.
 
-    def cut(per_value: int) -> Bools:
-        nonlocal at
-        cells, at = rows[:, at : at - per_value // -8], at - per_value // -8
-        bits = np.unpackbits(cells, axis=1, count=per_value, bitorder="little")
-        return bits.reshape(-1).view(np.bool_)
-
-    levels, per_value = _levels(encoding, cut)
-    values = _zip_items(encoding, rows[:, at:], per_value, levels, place)
-    return FixedSizeList(len(rows), levels, values)
+    `rows` uint8 (values, bytes of a value). Raises CorruptPage.
+    """
+    items, inside, validity = lists * encoding.items_per_value, encoding.values, None
+    if encoding.has_validity:
+        width = -(-items // 8)
+        cells, rows = rows[:, :width], rows[:, width:]
+        bits = np.unpackbits(cells, axis=1, count=items, bitorder="little")
+        validity = bits.reshape(-1).view(np.bool_)
+    below: Fixed | FixedSizeList
+    if inside.HasField("fixed_size_list"):
+        below = decode_zipped_lists(inside.fixed_size_list, rows, place, items)
+    else:
+        below = _zip_items(inside, rows, items, validity, place)
+    return FixedSizeList(lists * len(rows), encoding.items_per_value, validity, below)
 
 
 def decode_list_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
@@ -130,12 +118,10 @@ def decode_list_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeLis
 
 
 def _zip_items(
-    encoding: pb.FixedSizeList, rows: Bytes, per_value: int, levels: Levels, place: Place
+    items: CompressiveEncoding, rows: Bytes, per_value: int, validity: Validity, place: Place
 ) -> Fixed:
-    items = innermost(encoding)
-    if items.WhichOneof("compression") == "constant":
-        _, last = levels[-1]
-        if last is None or last.any() or rows.shape[1]:
+    if items.HasField("constant"):
+        if validity is None or validity.any() or rows.shape[1]:
             raise CorruptPage(_ALL_NULL, place, "valid items", "a bitmap of zeros")
         return Fixed(0, len(rows) * per_value, np.empty(0, np.uint8))
     bits = items.flat.bits_per_value
@@ -149,16 +135,15 @@ def _zip_items(
 
 def list_encoding(values: FixedSizeList, *, keeps_null_items: bool) -> CompressiveEncoding:
     """Return the description; lists of nothing but nulls have no items unless these are kept."""
-    items, levels = flat_encoding(values.items.bits), values.levels
-    for at, (_, validity) in enumerate(levels):
-        if _has_nothing(validity) and not keeps_null_items:
-            items, levels = CompressiveEncoding(constant=pb.Constant()), levels[: at + 1]
-            break
-    for dimension, validity in reversed(levels):
-        lists = pb.FixedSizeList(items_per_value=dimension, values=items)
-        lists.has_validity = validity is not None
-        items = CompressiveEncoding(fixed_size_list=lists)
-    return items
+    if _has_nothing(values.validity) and not keeps_null_items:
+        items = CompressiveEncoding(constant={})
+    elif isinstance(values.items, Fixed):
+        items = flat_encoding(values.items.bits)
+    else:
+        items = list_encoding(values.items, keeps_null_items=keeps_null_items)
+    lists = {"items_per_value": values.dimension, "values": items}
+    lists["has_validity"] = values.validity is not None
+    return CompressiveEncoding(fixed_size_list=lists)
 
 
 def _has_nothing(validity: Validity) -> bool:
@@ -171,15 +156,15 @@ def encode_lists(values: FixedSizeList, counts: Ints) -> MiniBlocks:
 
     `counts` (chunks,).
     """
-    buffers, inner, per_value = list[Part](), values.items, values.per_value
-    for items, (_, validity) in zip(per_value, values.levels, strict=True):
+    buffers, inner = list[Part](), values.innermost
+    for items, validity in values.levels():
         if validity is not None:
             buffers.append(_bits_of_chunks(validity.view(np.uint8), counts * items))
     if inner.bits % 8:
         flags = np.unpackbits(inner.data, count=inner.count, bitorder="little")
-        buffers.append(_bits_of_chunks(flags, counts * per_value[-1]))
+        buffers.append(_bits_of_chunks(flags, counts * (values.bits // inner.bits)))
     else:
-        buffers.append((inner.data, counts * per_value[-1] * inner.bits // 8))
+        buffers.append((inner.data, counts * values.bits // 8))
     return MiniBlocks(list_encoding(values, keeps_null_items=True), counts, tuple(buffers))
 
 
@@ -198,17 +183,17 @@ def encode_zipped_lists(values: FixedSizeList) -> tuple[CompressiveEncoding, Fix
 
     Raises ValueError when a value does not take whole bytes.
     """
-    cells, inner, per_value = list[Bytes](), values.items, values.per_value
-    for items, (_, validity) in zip(per_value, values.levels, strict=True):
+    cells, bits = list[Bytes](), values.bits
+    for items, validity in values.levels():
         if validity is not None:
             cells.append(_bits_of_values(validity.view(np.uint8), values.count, items))
         if _has_nothing(validity):
             break
     else:
-        bits = inner.bits * per_value[-1]
         if bits % 8:
             raise ValueError("fixed-size lists of bits that do not fill whole bytes")
-        cells.append(inner.data[: values.count * bits // 8].reshape(values.count, bits // 8))
+        data = values.innermost.data[: values.count * bits // 8]
+        cells.append(data.reshape(values.count, bits // 8))
     rows = np.concatenate(cells, axis=1)
     encoding = list_encoding(values, keeps_null_items=False)
     return encoding, Fixed(8 * rows.shape[1], values.count, rows.reshape(-1))
@@ -312,8 +297,7 @@ def join_rows(rows: Rows) -> tuple[CompressiveEncoding, Fixed]:
     cells = [field.data.reshape(rows.count, field.bits // 8) for field in fields]
     joined = np.concatenate(cells, axis=1)
     bits = 8 * joined.shape[1]
-    widths = [field.bits for field in fields]
-    packed = pb.PackedStruct(bits_per_value=widths, values=flat_encoding(bits))
+    packed = {"bits_per_value": [one.bits for one in fields], "values": flat_encoding(bits)}
     return CompressiveEncoding(packed_struct=packed), Fixed(bits, rows.count, joined.reshape(-1))
 
 

@@ -84,13 +84,13 @@ def check_sequence(encoding: pb.CompressiveEncoding, arm: str, place: Place) -> 
 
 def range_encoding(bits: int, start: int, step: int) -> pb.CompressiveEncoding:
     """Return the description of values of `bits` bits that grow by one step."""
-    counted = pb.Range(uncompressed_bits_per_value=bits, start=start, step=step)
+    counted = {"uncompressed_bits_per_value": bits, "start": start, "step": step}
     return pb.CompressiveEncoding(range=counted)
 
 
 def delta_encoding(bits: int, base: int, deltas: pb.CompressiveEncoding) -> pb.CompressiveEncoding:
     """Return the description of values of `bits` bits by the first of them and the differences."""
-    delta = pb.Delta(uncompressed_bits_per_value=bits, base=base, deltas=deltas)
+    delta = {"uncompressed_bits_per_value": bits, "base": base, "deltas": deltas}
     return pb.CompressiveEncoding(delta=delta)
 
 
@@ -277,7 +277,7 @@ def runs_of(values: Unsigned, cuts: Ints) -> tuple[Unsigned, Ints]:
 
 def rle_encoding(bits: int) -> pb.CompressiveEncoding:
     """Return the description of plain values and lengths of one byte."""
-    rle = pb.Rle(values=flat_encoding(bits), run_lengths=flat_encoding(8))
+    rle = {"values": flat_encoding(bits), "run_lengths": flat_encoding(8)}
     return pb.CompressiveEncoding(rle=rle)
 
 

@@ -20,8 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate
-from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,20 +84,32 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class FixedSizeList:
-    """`count` lists of a fixed size, which may hold such lists: `levels` from the outside in.
+    """`count` lists of `dimension` items each, which may be such lists themselves.
 
-    A level is how many items its lists have, and which of them are valid: bool (items,), None: all.
-    `items` are those of the innermost level.
+    `validity` says which of the items are valid: bool (items,), None: all.
     """
 
     count: int
-    levels: tuple[tuple[int, Validity], ...]
-    items: Fixed
+    dimension: int
+    validity: Validity
+    items: Fixed | FixedSizeList
 
     @property
-    def per_value(self) -> list[int]:
-        """Items of one value at each level."""
-        return list(accumulate((dimension for dimension, _ in self.levels), mul))
+    def bits(self) -> int:
+        """Bits of the items of one value, without bitmaps."""
+        return self.dimension * self.items.bits
+
+    @property
+    def innermost(self) -> Fixed:
+        """The items below all levels."""
+        return self.items if isinstance(self.items, Fixed) else self.items.innermost
+
+    def levels(self) -> Iterator[tuple[int, Validity]]:
+        """Yield of each level, the outermost first, the items of one value and their validity."""
+        yield self.dimension, self.validity
+        if isinstance(self.items, FixedSizeList):
+            for items, validity in self.items.levels():
+                yield self.dimension * items, validity
 
 
 @dataclass(frozen=True, slots=True)

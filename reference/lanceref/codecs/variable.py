@@ -46,7 +46,6 @@ from lanceref.codecs.values import (
 )
 from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 PADDING_BYTE = 0x48
@@ -198,7 +197,7 @@ def _header(run: ChunkRun, head: bytes) -> tuple[int, int, int]:
 def variable_encoding(offsets: int | CompressiveEncoding) -> CompressiveEncoding:
     """Return the description of values with plain offsets of 32 or 64 bits, or others."""
     described = flat_encoding(offsets) if isinstance(offsets, int) else offsets
-    return CompressiveEncoding(variable=pb.Variable(offsets=described))
+    return CompressiveEncoding(variable={"offsets": described})
 
 
 def chunk_counts(values: Variable, bits: int, chunk_bytes: int, most: int) -> Ints:
@@ -288,7 +287,7 @@ def _without_bytes(lengths: Ints, bits: int, *, one_chunk: bool) -> CompressiveE
         return delta_encoding(bits, 0, range_encoding(bits, first, int(steps[0])))
     if first:
         return range_encoding(bits, 0, first)
-    return CompressiveEncoding(constant=pb.Constant(value=bytes(bits // 8)))
+    return CompressiveEncoding(constant={"value": bytes(bits // 8)})
 
 
 @dataclass(frozen=True, slots=True)

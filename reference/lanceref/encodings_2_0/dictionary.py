@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.encoder_inputs import merged_items
 from lanceref.core.arrow_buffers import STRINGS, check_keys, slot_bits
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
@@ -129,7 +130,7 @@ def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -
     bits = int(key.bit_width)
     most_items = 1 << (bits - 1 if pa.types.is_signed_integer(key) else bits)
     nulls = np.concatenate([np.asarray(array.indices.is_null()) for array in arrays])
-    keys, items = _merged(arrays, nulls, most_items)
+    keys, items = merged_items(arrays, nulls, most_items)
     if nulls.all():
         items = items[:0]
     if nulls.any() or not len(keys):
@@ -140,26 +141,3 @@ def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -
     if len(items) > most_items:
         raise DataRefused(f"{len(items)} dictionary items are too many for keys of {key}")
     return _encode(keys.astype(key.to_pandas_dtype()), items, page)
-
-
-def _merged(
-    arrays: Sequence[pa.DictionaryArray], nulls: NDArray[np.bool_], most_items: int
-) -> tuple[NDArray[np.int64], pa.Array]:
-    """Return the keys of all arrays and the items they name.
-
-    Several dictionaries with as many items as there are rows, or with more than `most_items`, are
-    merged: of what rows use, each value is kept once. (The oracle keeps some values twice, by the
-    hashes of its run.)
-    """
-    items = pa.concat_arrays([array.dictionary for array in arrays])
-    firsts = np.cumsum([0, *(len(array.dictionary) for array in arrays)]).tolist()
-    own = [array.indices.fill_null(0).to_numpy().astype(np.int64) for array in arrays]
-    keys = np.concatenate([one + first for one, first in zip(own, firsts)])
-    if len(arrays) == 1 or not len(keys) or len(items) < min(most_items, len(keys)):
-        return keys, items
-    used = np.zeros(len(items), np.bool_)
-    used[keys[~nulls]] = True
-    merged = items.take(pa.array(np.flatnonzero(used))).dictionary_encode("encode")
-    numbers = np.zeros(len(items), np.int64)
-    numbers[used] = merged.indices.to_numpy()
-    return numbers[keys], merged.dictionary

@@ -22,7 +22,6 @@ import pyarrow as pa
 from lanceref.core.arrow_buffers import (
     LARGE,
     check_text,
-    has_wide_offsets,
     null_bitmap,
     offsets_buffer,
     offsets_of,
@@ -36,8 +35,6 @@ from lanceref.encodings_2_0.flat import PageBuffers
 from lanceref.encodings_2_0.page import ArrayColumn, Ints, Page, Paging, RowRanges
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
 from lanceref.file.column_io import (
-    BITMAP_OBJECT_BYTES,
-    FIXED_OBJECT_BYTES,
     DataArea,
     EncodedColumn,
     EncodedPage,
@@ -201,7 +198,7 @@ class ListWriter:
         items = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
         pages = self._items.write(items, row, data)
         self._queued.append(array)
-        self._queued_bytes += _queue_bytes(array)
+        self._queued_bytes += array.nbytes - items.nbytes
         if self._queued_bytes <= self._policy.cache_bytes:
             return pages
         return [self._page(), *(pages or self._items.flush(data))]
@@ -225,10 +222,3 @@ class ListWriter:
 
     def finish(self) -> list[EncodedColumn]:
         return [plain_column(), *self._items.finish()]
-
-
-def _queue_bytes(array: pa.Array) -> int:
-    """Return what the offsets and the validity of lists count against the cache."""
-    width = 8 if has_wide_offsets(array.type) else 4
-    offsets = FIXED_OBJECT_BYTES + (int(array.offset) + len(array) + 1) * width
-    return offsets + BITMAP_OBJECT_BYTES + (-(-len(array) // 8) if array.null_count else 0)

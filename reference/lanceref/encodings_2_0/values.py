@@ -40,7 +40,6 @@ from lanceref.file.column_io import (
     PagePolicy,
     extents,
     fetch,
-    memory_bytes,
     runs,
     store,
     words,
@@ -158,7 +157,7 @@ class ValueWriter:
     def write(self, array: pa.Array, row: int, data: DataArea) -> list[EncodedPage]:
         """Queue rows; return the pages of all queued ones when they exceed the cache."""
         self._queued.append(array)
-        self._queued_bytes += memory_bytes(array)
+        self._queued_bytes += array.nbytes
         return self.flush(data) if self._queued_bytes > self._policy.cache_bytes else []
 
     def flush(self, data: DataArea) -> list[EncodedPage]:

@@ -239,7 +239,7 @@ class EncodedColumn:
 class PagePolicy:
     """When rows become a page.
 
-    Rows of a field are queued until their Arrow memory exceeds `cache_bytes`; a single array of
+    Rows of a field are queued until their values take more than `cache_bytes`; a single array of
     more than `max_page_bytes` is cut (2.0).
     """
 
@@ -277,43 +277,3 @@ class FieldWriter(Protocol):
 
     def finish(self) -> list[EncodedColumn]:
         """Return what is left to say about each physical column, in column order."""
-
-
-FIXED_OBJECT_BYTES, BITMAP_OBJECT_BYTES, VARIABLE_OBJECT_BYTES = 96, 88, 120
-NULL_OBJECT_BYTES, BINARY_OBJECT_BYTES = 8, 112
-NESTED_OBJECT_BYTES, DICTIONARY_OBJECT_BYTES = 104, 48
-"""Sizes of array objects: fixed-width values, booleans, values with offsets; the null type,
-fixed-size binary; fixed-size lists and structs, dictionaries."""
-
-
-def memory_bytes(array: pa.Array, *, with_validity: bool = True) -> int:
-    """Return the bytes that a leaf array counts against a cache, as the oracle does.
-
-    They are its buffers from the first value on, also the part before a slice, and a fixed size for
-    each array object; without the bitmap of its own nulls if that was cut off.
-    """
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
-    types, type_, end = pa.types, array.type, int(array.offset) + len(array)
-    if types.is_null(type_):
-        return NULL_OBJECT_BYTES
-    bitmap = -(-end // 8) if with_validity and array.null_count else 0
-    if types.is_dictionary(type_):
-        indices = memory_bytes(array.indices, with_validity=False)
-        return DICTIONARY_OBJECT_BYTES + indices + memory_bytes(array.dictionary) + bitmap
-    if types.is_fixed_size_list(type_):
-        return NESTED_OBJECT_BYTES + memory_bytes(array.values) + bitmap
-    if types.is_struct(type_):
-        children = sum(memory_bytes(array.field(i)) for i in range(type_.num_fields))
-        return NESTED_OBJECT_BYTES + children + bitmap
-    try:
-        values = -(-end * int(type_.bit_width) // 8)
-    except ValueError:  # values with offsets
-        wide = types.is_large_string(type_) or types.is_large_binary(type_)
-        offsets = np.frombuffer(array.buffers()[1] or b"", np.int64 if wide else np.int32)
-        values = offsets[: end + 1].nbytes + int(offsets[end]) if len(offsets) else 0
-        return VARIABLE_OBJECT_BYTES + values + bitmap
-    if types.is_boolean(type_):
-        return BITMAP_OBJECT_BYTES + values + bitmap
-    is_binary = types.is_fixed_size_binary(type_) and not types.is_decimal(type_)
-    return (BINARY_OBJECT_BYTES if is_binary else FIXED_OBJECT_BYTES) + values + bitmap

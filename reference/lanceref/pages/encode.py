@@ -268,7 +268,7 @@ def _values(
 
 def without_items(values: Values) -> bool:
     """Whether fixed-size lists hold nothing but null items."""
-    levels = values.levels if isinstance(values, FixedSizeList) else ()
+    levels = values.levels() if isinstance(values, FixedSizeList) else ()
     return any(validity is not None and not validity.any() for _, validity in levels)
 
 

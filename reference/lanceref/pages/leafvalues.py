@@ -132,18 +132,15 @@ def leaf_array(type_: pa.DataType, values: Values, validity: Validity, place: Pl
     if isinstance(values, Variable):
         return _variable(type_, values, validity, place)
     if isinstance(values, FixedSizeList):
-        (dimension, own), *inner = values.levels
+        items = values.items
         if not pa.types.is_fixed_size_list(type_):
             raise _wrong_kind(type_, "fixed-size lists", place)
-        if type_.list_size != dimension:
-            raise CorruptPage("L.page.leaf.dimension", place, dimension, type_.list_size)
-        items: Fixed | FixedSizeList = values.items
-        if inner:
-            items = FixedSizeList(values.count * dimension, tuple(inner), values.items)
-        if not inner and values.items.bits == 0:
-            children = [pa.nulls(values.items.count, type_.value_type)]
+        if type_.list_size != values.dimension:
+            raise CorruptPage("L.page.leaf.dimension", place, values.dimension, type_.list_size)
+        if isinstance(items, Fixed) and items.bits == 0:
+            children = [pa.nulls(items.count, type_.value_type)]
         else:
-            children = [leaf_array(type_.value_type, items, own, place)]
+            children = [leaf_array(type_.value_type, items, values.validity, place)]
     else:
         if not pa.types.is_struct(type_) or type_.num_fields != len(values.fields):
             raise _wrong_kind(type_, f"packed rows of {len(values.fields)} fields", place)

@@ -24,10 +24,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.encoder_inputs import both, keys_of, validity_of, without_null_items
+from lanceref.codecs.encoder_inputs import both, merged_items, validity_of, without_null_items
 from lanceref.codecs.values import Validity
 from lanceref.core.arrow_buffers import offsets_of
-from lanceref.core.compute import pc
 from lanceref.file.schema import Field
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,
@@ -138,28 +137,15 @@ def _concat_validity(parts: Sequence[Validity], sizes: Sequence[int]) -> Validit
 def concat_dictionaries(arrays: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
     """Return the arrays as one, with one dictionary that has no null items.
 
-    With fewer items than values, all dictionaries follow one another in it; otherwise the items
-    that are used do, each once, in the order of their dictionaries.
+    Of many items only those that are used are kept, each once (see `merged_items`).
     """
     arrays = [_without_null_items(array) for array in arrays]
-    count, type_ = sum(map(len, arrays)), arrays[0].type
-    num_items = sum(len(array.dictionary) for array in arrays)
-    keys = type_.index_type
-    fits = num_items <= 1 << keys.bit_width - pa.types.is_signed_integer(keys)
-    if num_items < count and fits:
-        first, parts = 0, []
-        for array in arrays:
-            moved = keys_of(array) + keys.to_pandas_dtype()(first)
-            parts.append(_key_array(moved, keys, validity_of(array.indices)))
-            first += len(array.dictionary)
-        items = pa.concat_arrays([array.dictionary for array in arrays])
-        return pa.DictionaryArray.from_arrays(pa.concat_arrays(parts), items)
-    used = [array.dictionary.take(array.indices.drop_null().unique().sort()) for array in arrays]
-    items = pa.chunked_array(used, type_.value_type).unique()
-    decoded = pa.concat_arrays([array.dictionary_decode() for array in arrays])
-    indices = pc.index_in(decoded, value_set=items, skip_nulls=True).cast(keys)
-    buffers = [pc.is_valid(indices).buffers()[1], indices.fill_null(0).buffers()[1]]
-    return pa.DictionaryArray.from_arrays(pa.Array.from_buffers(keys, len(indices), buffers), items)
+    type_ = arrays[0].type.index_type
+    most_items = 1 << type_.bit_width - pa.types.is_signed_integer(type_)
+    nulls = np.concatenate([np.asarray(array.indices.is_null()) for array in arrays])
+    keys, items = merged_items(arrays, nulls, most_items + 1)
+    keys = np.where(nulls, 0, keys).astype(type_.to_pandas_dtype())
+    return pa.DictionaryArray.from_arrays(_key_array(keys, type_, ~nulls), items)
 
 
 def _without_null_items(array: pa.DictionaryArray) -> pa.DictionaryArray:

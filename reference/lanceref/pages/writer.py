@@ -21,7 +21,6 @@ from lanceref.file.column_io import (
     EncodedPage,
     FieldWriter,
     PagePolicy,
-    memory_bytes,
 )
 from lanceref.file.schema import Field
 from lanceref.pages.blob import encode_blobs, store_blobs
@@ -119,7 +118,7 @@ class LeafQueue:
         if not self._parts:
             self._first_row = first_row
         self._parts.append(rows)
-        self._queued_bytes += memory_bytes(rows.leaf, with_validity=False)
+        self._queued_bytes += rows.leaf.nbytes
         return self.flush() if self._queued_bytes > self._cache_bytes else []
 
     def flush(self) -> list[EncodedPage]:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lanceref.core.cursor import Source
-from lanceref.storage.local import LocalStore
-from lanceref.storage.local_file import LocalSink, LocalSource, is_local, local_path
+from lanceref.storage.local import LocalSink, LocalStore
+from lanceref.storage.local_file import LocalSource, is_local, local_path
 from lanceref.storage.protocol import (
     NO_OPTIONS,
     BytesSource,

@@ -1,24 +1,181 @@
-"""Local store: a directory of the local file system, whose files are those of `local_file`."""
+"""Local store: a directory of the local file system, and how its files are written.
+
+Files are written under a temporary name until they are whole and on the disk: `close` flushes the
+bytes, gives the file its name, and flushes the folders that lead to it, so that a version committed
+afterwards names nothing that a power cut can take away. Permissions are those that the umask
+leaves. Any failure of the disk removes the temporary file and names the real one.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
+from uuid import uuid4
 
 from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotFound, StoreFailed, Unreadable
-from lanceref.storage.local_file import (
-    LocalSink,
-    LocalSource,
-    failures_of,
-    flush_folders,
-    refusals,
-)
+from lanceref.storage.local_file import LocalSource, refusals
 from lanceref.storage.protocol import NO_OPTIONS, Entry, StoreOptions, whole
 from lanceref.storage.uri import contains
+
+SINK_BUFFER_BYTES = 1 << 20
+"""Bytes that a sink gathers before it writes them."""
+
+PATH_AT_FAULT = frozenset(
+    getattr(errno, name)
+    for name in ["EACCES", "EEXIST", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOTDIR", "EPERM", "EROFS"]
+)
+"""Errors of a path where no file can be made, as where a file has the place of a folder."""
+
+UNFLUSHABLE = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EACCES})
+"""Errors of flushing a folder that its file system cannot flush, or that may not be read."""
+
+
+class LocalSink:
+    """A `Sink`: a local file that is being written under a temporary name.
+
+    The folders from the file up to `root` are flushed with it, because another process may have
+    made them, and above `root` those that the sink makes itself. Without `durable` nothing is
+    flushed: for tables that may be lost.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        stats: IOStats | None = None,
+        root: str | None = None,
+        *,
+        durable: bool = True,
+    ) -> None:
+        self._target, self._durable = Path(path), durable
+        folder = self._target.parent
+        self._staged = folder / f".tmp{uuid4().hex}"
+        with failures_of(self._target):
+            self._flushed = _leading_folders(folder, _make_folder(folder), Path(root or folder))
+            handle = os.open(self._staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            self._out = os.fdopen(handle, "wb", buffering=SINK_BUFFER_BYTES)
+        self._open, self._failed, self.position = True, False, 0
+        self.stats = stats if stats is not None else IOStats()
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append bytes; when they do not fit the disk the file is given up."""
+        with failures_of(self._target):
+            try:
+                self._out.write(data)
+            except OSError:
+                self._give_up()
+                raise
+        self.position += len(data)
+
+    def close(self) -> None:
+        """Give the file its name, whole and durable; a second call does nothing.
+
+        Raises OSError when it fails, or the file was given up: then nothing new has the name,
+        unless only its folder could not be flushed.
+        """
+        self._finish(replace=True)
+
+    def close_if_absent(self) -> bool:
+        """Give the file its name unless another file has it: then return False."""
+        return self._finish(replace=False)
+
+    def abort(self) -> None:
+        """Remove the temporary file, also after `close` failed; not once the file is whole."""
+        if self._open:
+            self._open = False
+            with suppress(OSError):  # what was buffered does not fit the disk either
+                self._out.close()
+            with suppress(OSError):  # a stray name: the error before this one is what counts
+                self._staged.unlink()
+
+    def _give_up(self) -> None:
+        self._failed = True
+        self.abort()
+
+    def _finish(self, *, replace: bool) -> bool:
+        """Flush the file and give it its name; return whether it has got it."""
+        if self._failed:
+            raise OSError(errno.EIO, "not written", str(self._target))
+        if not self._open:
+            return True
+        try:
+            with failures_of(self._target):
+                self._out.flush()
+                if self._durable:
+                    os.fsync(self._out.fileno())
+                self._out.close()
+                self.stats.count_write(self.position)
+                if replace:
+                    self._staged.rename(self._target)
+                else:
+                    try:
+                        os.link(self._staged, self._target)
+                    except FileExistsError:
+                        return False
+                    with suppress(OSError):  # a stray name: the link decides
+                        self._staged.unlink()
+                self._open = False
+                if self._durable:
+                    flush_folders(self._flushed)
+        finally:
+            if self._open:
+                self._give_up()
+        return True
+
+
+def _make_folder(folder: Path) -> Path:
+    """Make a folder and those above it that lack; return the highest one that is not new."""
+    missing = list(takewhile(lambda one: not one.exists(), (folder, *folder.parents)))
+    folder.mkdir(parents=True, exist_ok=True)
+    return missing[-1].parent if missing else folder
+
+
+def _leading_folders(folder: Path, old: Path, root: Path) -> list[Path]:
+    """Return the folders from `folder` up to the higher of two that lead to it."""
+    depth = min(len(old.parts), len(root.parts))
+    return [one for one in (folder, *folder.parents) if len(one.parts) >= depth]
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it that lack, durably."""
+    old = _make_folder(folder)
+    if old != folder:
+        flush_folders(_leading_folders(folder, old, folder))
+
+
+def flush_folders(folders: list[Path]) -> None:
+    """Make the names in some folders durable; where a folder cannot be flushed, everything is."""
+    for folder in folders:
+        try:
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            if error.errno not in UNFLUSHABLE:
+                raise
+            os.sync()
+
+
+@contextmanager
+def failures_of(path: Path, done: str = "written") -> Iterator[None]:
+    """Let errors of the operating system name a path, not the temporary one.
+
+    Those of the path are StoreFailed; an OSError of the disk or the process remains one. Raises
+    OSError, StoreFailed.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in PATH_AT_FAULT:
+            raise StoreFailed(f"{path}: cannot be {done}: {error.strerror}") from error
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 class LocalStore:

@@ -76,11 +76,10 @@ def plain(values: Values) -> list[object]:
         return [raw[a:b] for a, b in pairwise(ends)]
     if isinstance(values, FixedSizeList):
         items = plain(values.items)
-        for size, validity in reversed(values.levels):
-            if validity is not None:
-                items = [i if ok else None for i, ok in zip(items, validity)]
-            items = [items[at : at + size] for at in range(0, len(items), size)]
-        return items
+        if values.validity is not None:
+            items = [i if ok else None for i, ok in zip(items, values.validity)]
+        size = values.dimension
+        return [items[at : at + size] for at in range(0, len(items), size)]
     assert isinstance(values, Rows)
     return list(zip(*(plain(field) for field in values.fields)))
 
@@ -96,9 +95,8 @@ def check(values: Values) -> None:
         assert (np.diff(values.offsets) >= 0).all()
         assert values.offsets[-1] <= len(values.data)
     elif isinstance(values, FixedSizeList):
-        assert values.items.count == values.count * values.per_value[-1]
-        for size, (_, validity) in zip(values.per_value, values.levels, strict=True):
-            assert validity is None or len(validity) == values.count * size
+        assert values.items.count == values.count * values.dimension
+        assert values.validity is None or len(values.validity) == values.items.count
         check(values.items)
     elif isinstance(values, Rows):
         for field in values.fields:

@@ -157,7 +157,7 @@ SIZES = [
     (variable([b"x" * 3000] * 4), None, [2, 2]),
     (variable([b"x" * 3000] * 3), None, [2, 1]),
     (variable([b""] * 1500), None, [512, 988]),
-    (FixedSizeList(900, ((3, None),), fixed([1] * 2700)), None, [512, 388]),
+    (FixedSizeList(900, 3, None, fixed([1] * 2700)), None, [512, 388]),
 ]
 """Values, compression, values of each chunk."""
 
@@ -183,7 +183,7 @@ def _items(distinct, count=1000):
     return variable([f"{i % distinct:04d}".encode() for i in range(count)])
 
 
-PAIRS = FixedSizeList(100, ((2, None),), fixed([1, 2, 3, 4] * 50, 64))
+PAIRS = FixedSizeList(100, 2, None, fixed([1, 2, 3, 4] * 50, 64))
 DICTIONARIES = [
     (_items(5, 99), V2_2, Kind(), {}, False),
     (_items(5, 100), V2_2, Kind(), {}, True),

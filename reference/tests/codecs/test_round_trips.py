@@ -107,8 +107,8 @@ def test_lists_in_lists_come_back(outer, inner, count, draw):
     flags = [random.random(outer * inner**i * count) < 0.8 for i in (0, 1)]
     has = draw.draw(st.tuples(st.booleans(), st.booleans()))
     items = fixed(random.integers(0, 2**16, outer * inner * count).tolist(), 16)
-    outside = outer, flags[0] if has[0] else None
-    values = FixedSizeList(count, (outside, (inner, flags[1] if has[1] else None)), items)
+    inside = FixedSizeList(count * outer, inner, flags[1] if has[1] else None, items)
+    values = FixedSizeList(count, outer, flags[0] if has[0] else None, inside)
     encoding, data = encode_block(values, Params(), V2_1, Kind())
     zipped, cells = encode_zip(values, Params(), V2_1, Kind())
 
@@ -123,7 +123,7 @@ def test_lists_of_bits_come_back(dimension):
     """The bits of a chunk begin at a byte; zipped, the bits of a value must fill bytes."""
     bits = np.random.default_rng(1).integers(0, 2, dimension * 6000, np.uint8)
     items = Fixed(1, len(bits), np.packbits(bits, bitorder="little"))
-    values = FixedSizeList(6000, ((dimension, None),), items)
+    values = FixedSizeList(6000, dimension, None, items)
 
     blocks = encode_mini(values, Params(), V2_1, Kind())
     assert len(blocks.counts) > 1

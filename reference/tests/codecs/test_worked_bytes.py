@@ -187,7 +187,7 @@ def test_blocks_decode_as_the_description_states(encoding, data, wanted):
 
 
 NONE, FLAGS = Params(compression="none"), np.array([1, 0, 1, 1, 1, 1], bool)
-LIST = FixedSizeList(3, ((2, FLAGS),), fixed(range(1, 7), 16))
+LIST = FixedSizeList(3, 2, FLAGS, fixed(range(1, 7), 16))
 WORKED = [5, 0, 3] * 400
 WRITTEN = {
     "the worked block: 5, 0, 3 at width 3": (

@@ -12,7 +12,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import NotFound
 from lanceref.storage import LocalStore
-from lanceref.storage.local_file import LocalSink
+from lanceref.storage.local import LocalSink
 from lanceref_testing.table_operations import OPERATIONS, REMOVALS, prepare, rows
 
 from tests.full_disk import FullDisk

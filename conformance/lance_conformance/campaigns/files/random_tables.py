@@ -34,7 +34,7 @@ from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.inspection import validate
 from lanceref.proto import table_pb2
 from lanceref.storage import LocalSource
-from lanceref.storage.local_file import LocalSink
+from lanceref.storage.local import LocalSink
 from lanceref_testing.tables import Sample, random_sample
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged

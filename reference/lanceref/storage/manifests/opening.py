@@ -31,7 +31,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes, IOStats
 from lanceref.core.errors import DataRefused, FormatError, NotFound, StoreFailed
 from lanceref.storage import Source, Store, StoreOptions, is_local, open_store
-from lanceref.storage.local_file import make_folder
+from lanceref.storage.local import make_folder
 from lanceref.storage.manifests.manifest_names import (
     COMMITTER,
     FOLDER,
