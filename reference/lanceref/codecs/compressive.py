@@ -4,8 +4,8 @@ A page's description nests `CompressiveEncoding` messages; it is checked when a 
 arm has its parts and its widths; some arms, and some children of others, belong to later versions.
 
 *Mini* decodes the value buffers of many chunks, and can pick single values; a *block* fills one
-buffer by itself (values that are cut one by one are *zipped*: see `nested`). Levels, dictionaries,
-offsets, positions and counts are blocks. A block codec knows how many values it must give. Blocks
+buffer by itself; *zipped* values are coded each on its own. Levels, dictionaries, offsets,
+positions and counts are blocks. A block codec knows how many values it must give. Blocks
 of many chunks are decoded together, as a run whose buffer 0 holds them; a codec without payload
 gets an empty buffer. Runs (run-length encoding) are two blocks.
 
@@ -16,6 +16,8 @@ L.codec.limits.expansion, L.codec.rle.pairs
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +40,7 @@ from lanceref.codecs.values import (
     want_arm,
     wrong_encoding,
 )
-from lanceref.core.context import Context, specified
+from lanceref.core.context import Context, expect, specified
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
@@ -117,9 +119,8 @@ def check_chunks(encoding: CompressiveEncoding, place: Place) -> None:
     """Check the description of values in chunks: runs there take bytes."""
     while encoding.WhichOneof("compression") == "general":
         encoding = encoding.general.values
-    if encoding.WhichOneof("compression") == "rle":
-        want_arm(encoding.rle.values, IN_CHUNKS, place)
-        want_arm(encoding.rle.run_lengths, IN_CHUNKS, place)
+    for child in _children(encoding, "rle") if encoding.HasField("rle") else []:
+        want_arm(child, IN_CHUNKS, place)
 
 
 def check_items(encoding: CompressiveEncoding, place: Place) -> None:
@@ -193,8 +194,7 @@ def num_buffers(encoding: CompressiveEncoding) -> int:
         case "rle":
             return 2
         case "fixed_size_list":
-            levels = list_levels(encoding.fixed_size_list)
-            return 1 + sum(level.has_validity for level in levels)
+            return 1 + sum(one.has_validity for one in list_levels(encoding.fixed_size_list))
         case "variable" if not encoding.variable.offsets.HasField("flat"):
             return 1 + has_payload(encoding.variable.offsets)
     return 1
@@ -215,7 +215,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
         case "rle":
             return decode_rle(encoding.rle, run)
         case "byte_stream_split":
-            bits = only_flat(encoding.byte_stream_split.values, run.place())
+            bits = encoding.byte_stream_split.values.flat.bits_per_value
             return general.decode_streams(run, bits)
         case "general":
             return decode_mini(*_opened(encoding, run))
@@ -232,9 +232,8 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
 def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
     """Decode coded strings of every chunk of the run, joined."""
     codes = decode_variable(encoding.values.variable.offsets, run, variable.CODES)
-    return variable.decode_codes(
-        variable.parse_symbol_table(encoding.symbol_table, run.place()), codes, run.place()
-    )
+    table = variable.parse_symbol_table(encoding.symbol_table, run.place())
+    return variable.decode_codes(table, codes, run.place())
 
 
 def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:
@@ -244,6 +243,36 @@ def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> V
     table = run.only(0) if has_payload(offsets) else run.without_bytes(1)
     decoded = integers(offsets, table.counting(run.counts + 1), "offsets")
     return variable.decode_separate(run, decoded, kind)
+
+
+def decode_zipped(
+    encoding: CompressiveEncoding, values: Fixed | Variable, ctx: Context, place: Place
+) -> Values:
+    """Decode values of one size, or cut by their lengths. Raises UnknownEncoding, CorruptPage."""
+    arm = encoding.WhichOneof("compression")
+    if isinstance(values, Fixed):
+        if arm == "fixed_size_list":
+            rows = values.data.reshape(values.count, values.bits // 8)
+            return nested.decode_zipped_lists(encoding.fixed_size_list, rows, place)
+        if arm == "packed_struct":
+            fields = encoding.packed_struct.bits_per_value
+            nested.check_row_bits(fields, values.bits, place)
+            return nested.split_rows(values, fields)
+        expect("L.codec.flat.size", values.bits, only_flat(encoding, place), place)
+        return values
+    match arm:
+        case "variable":
+            return values
+        case "fsst":
+            table = variable.parse_symbol_table(encoding.fsst.symbol_table, place)
+            return variable.decode_codes(table, values, place)
+        case "general":
+            parts = general.decompress_values(encoding.general, values, ctx, place)
+            return decode_zipped(encoding.general.values, parts, ctx, place)
+        case "variable_packed_struct":
+            packed, decode = encoding.variable_packed_struct, partial(decode_zipped, ctx=ctx)
+            return nested.split_variable_rows(packed, values, decode, place)
+    raise unsupported(encoding, "a variable-width value", place)
 
 
 @specified
@@ -263,8 +292,7 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
         clause, wanted = "L.codec.limits.expansion", f"at most {budget} bytes"
         raise LimitExceeded(clause, run.place(), f"{size} bytes of values", wanted)
     if not has_payload(encoding):
-        sizes = run.sizes[0]
-        run.check("L.codec.encoding.payload", sizes > 0, sizes, f"none for {arm}")
+        run.check("L.codec.encoding.payload", run.sizes[0] > 0, run.sizes[0], f"none for {arm}")
     match arm:
         case "flat":
             return decode_flat(run, encoding.flat.bits_per_value, name)

@@ -23,7 +23,8 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.mini_blocks import MiniBlocks, even_counts, flat_encoding
-from lanceref.codecs.values import Bytes, ChunkRun, Fixed, Ints
+from lanceref.codecs.values import Bytes, ChunkRun, Fixed, Ints, Variable
+from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,
@@ -158,6 +159,14 @@ def decompress_run(name: str, run: ChunkRun) -> ChunkRun:
         origin=run,
         file_bytes=len(kept) if run.origin is None else min(len(kept), run.file_bytes),
     )
+
+
+def decompress_values(general: General, values: Variable, ctx: Context, place: Place) -> Variable:
+    """Return values that were compressed each on its own, at `place`. Raises CorruptPage."""
+    starts, ends = values.offsets[:-1], values.offsets[1:]
+    name, budget = codec_name(general, place), ctx.limits.expanded(len(values.data))
+    data, sizes = decompress(name, values.data, starts, ends, lambda _: place, budget)
+    return Variable(np.append(0, np.cumsum(sizes)), data)
 
 
 def _own(name: str, run: ChunkRun) -> None:

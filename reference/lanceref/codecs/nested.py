@@ -1,7 +1,7 @@
-"""Nested values of one leaf: fixed-size lists of primitives, and packed structs; zipped values.
+"""Nested values of one leaf: fixed-size lists of primitives, and packed structs.
 
 Bitmaps hold the validity of the inner levels of fixed-size lists. The fields of a packed struct are
-side by side in each row. *Zipped* values were cut one by one, and are coded each on its own.
+side by side in each row.
 
 Layout in a chunk: for each level with `has_validity`, outermost first, a bitmap over its items;
 then the flat items. Layout of one zipped value: the same bitmaps for the items of this value, then
@@ -12,18 +12,17 @@ Layout of a variable row (a variable value of the page): fixed fields as raw byt
 a length of `bits_per_length` bits and the bytes, each coded as its field's encoding says.
 
 Clauses: L.codec.fixed-size-list.items, L.codec.fixed-size-list.bitmap,
-L.codec.fixed-size-list.all-null, L.codec.fixed-size-list.size, L.codec.flat.size,
+L.codec.fixed-size-list.all-null, L.codec.fixed-size-list.size,
 L.codec.fixed-size-list.whole-bytes, L.codec.packed-struct.bits, L.codec.packed-struct.field,
 L.codec.packed-struct.row
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lanceref.codecs import general, variable
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
 from lanceref.codecs.values import (
     MAX_BITS,
@@ -41,12 +40,9 @@ from lanceref.codecs.values import (
     join_bits,
     join_pieces,
     list_bits,
-    only_flat,
-    unsupported,
     value_bits,
     want_arm,
 )
-from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -87,7 +83,7 @@ def decode_lists(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
 def decode_zipped_lists(
     encoding: pb.FixedSizeList, rows: Bytes, place: Place, lists: int = 1
 ) -> FixedSizeList:
-    """Decode values of equal size, with some lists in each.
+    """Decode values that were cut one by one, with some lists in each.
 
     `rows` uint8 (values, bytes of a value). Raises CorruptPage.
     """
@@ -251,12 +247,9 @@ def split_rows(rows: Fixed, bits: Sequence[int]) -> Rows:
 
 
 def split_variable_rows(
-    encoding: pb.VariablePackedStruct,
-    rows: Variable,
-    ctx: Context,
-    place: Place,
+    encoding: pb.VariablePackedStruct, rows: Variable, decode: Callable[..., Values], place: Place
 ) -> Rows:
-    """Cut variable rows into their fields, and decode each. Raises CorruptPage."""
+    """Cut variable rows into their fields, which `decode` decodes. Raises CorruptPage."""
     at, ends, fields = rows.offsets[:-1].copy(), rows.offsets[1:], list[Values]()
 
     def corrupt(found: str, wanted: str) -> CorruptPage:
@@ -272,8 +265,9 @@ def split_variable_rows(
 
     for field in encoding.fields:
         if field.WhichOneof("layout") == "bits_per_value":
-            cells = cut(field.bits_per_value // 8)
-            fields.append(decode_zip_fixed(field.value, cells, place))
+            cells = cut(field.bits_per_value // 8).reshape(-1)
+            values = Fixed(field.bits_per_value, len(at), cells)
+            fields.append(decode(field.value, values, place=place))
             continue
         width = field.bits_per_length // 8
         lengths = cut(width).view(f"<u{width}").reshape(-1).astype(np.uint64)
@@ -281,8 +275,8 @@ def split_variable_rows(
             raise corrupt("a length beyond its row", "the bytes it promises")
         stops = at + lengths.astype(np.int64)
         offsets = np.append(0, np.cumsum(stops - at))
-        values = Variable(offsets, join_pieces(rows.data, at, stops))
-        fields.append(decode_zip_variable(field.value, values, ctx, place))
+        texts = Variable(offsets, join_pieces(rows.data, at, stops))
+        fields.append(decode(field.value, texts, place=place))
         at[:] = stops
     if np.any(at != ends):
         raise corrupt("bytes after the last field", "rows used up by their fields")
@@ -316,46 +310,3 @@ def join_variable_rows(count: int, fields: Sequence[Cells]) -> tuple[Compressive
         columns += [prefix, (values.data, lengths)]
     data, sizes = weave(columns)
     return encoding, Variable(np.append(0, np.cumsum(sizes)), data)
-
-
-def decode_zip_fixed(encoding: CompressiveEncoding, rows: Bytes, place: Place) -> Values:
-    """Decode values of equal size: `rows` uint8 (values, bytes of a value). Raises CorruptPage."""
-    arm = encoding.WhichOneof("compression")
-    if arm == "fixed_size_list":
-        return decode_zipped_lists(encoding.fixed_size_list, rows, place)
-    whole = Fixed(8 * rows.shape[1], len(rows), np.ascontiguousarray(rows).reshape(-1))
-    if arm == "packed_struct":
-        fields = encoding.packed_struct.bits_per_value
-        check_row_bits(fields, whole.bits, place)
-        return split_rows(whole, fields)
-    bits = only_flat(encoding, place)
-    if bits != whole.bits:
-        raise CorruptPage("L.codec.flat.size", place, whole.bits, bits)
-    return whole
-
-
-def decode_zip_variable(
-    encoding: CompressiveEncoding, values: Variable, ctx: Context, place: Place
-) -> Variable | Rows:
-    """Decode values that were cut by their lengths, each coded on its own.
-
-    Raises UnknownEncoding.
-    """
-    match encoding.WhichOneof("compression"):
-        case "variable":
-            return values
-        case "fsst":
-            return variable.decode_codes(
-                variable.parse_symbol_table(encoding.fsst.symbol_table, place), values, place
-            )
-        case "general":
-            name = general.codec_name(encoding.general, place)
-            starts, ends = values.offsets[:-1], values.offsets[1:]
-            budget = ctx.limits.expanded(len(values.data))
-            parts = general.decompress(name, values.data, starts, ends, lambda _: place, budget)
-            inner = Variable(np.append(0, np.cumsum(parts[1])), parts[0])
-            return decode_zip_variable(encoding.general.values, inner, ctx, place)
-        case "variable_packed_struct":
-            packed = encoding.variable_packed_struct
-            return split_variable_rows(packed, values, ctx, place)
-    raise unsupported(encoding, "a variable-width value", place)

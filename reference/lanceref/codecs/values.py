@@ -101,11 +101,14 @@ class FixedSizeList:
 
     @property
     def innermost(self) -> Fixed:
-        """The items below all levels."""
+        """The items below all levels: those that are no lists themselves."""
         return self.items if isinstance(self.items, Fixed) else self.items.innermost
 
     def levels(self) -> Iterator[tuple[int, Validity]]:
-        """Yield of each level, the outermost first, the items of one value and their validity."""
+        """Yield of each level, the outermost first, the items of one value and their validity.
+
+        The validity is (items of all values,).
+        """
         yield self.dimension, self.validity
         if isinstance(self.items, FixedSizeList):
             for items, validity in self.items.levels():

@@ -32,9 +32,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import check_encoding
+from lanceref.codecs.compressive import check_encoding, decode_zipped
 from lanceref.codecs.mini_blocks import Part, weave
-from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Fixed, Ints, Variable, join_pieces, join_ranges
 from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect
@@ -210,14 +209,14 @@ class FullZipPage(Page):
         cut = cut_entries(zipped, shape)
         levels, rows = cut.levels, cut.values_in(zipped.data)
         check_ranges(levels, shape.layers, place)
-        validity = levels.leaf_validity(shape.layers)
-        if shape.value_bytes is not None:
-            cells = rows.reshape(-1, shape.value_bytes)
-            fixed = decode_zip_fixed(shape.layout.value_compression, cells, place)
-            return levels, leaf_array(self._type, fixed, validity, place)
-        stored = Variable(np.append(0, np.cumsum(cut.value_sizes)), rows)
-        values = decode_zip_variable(shape.layout.value_compression, stored, zipped.ctx, place)
-        if validity is not None:
+        validity, width = levels.leaf_validity(shape.layers), shape.value_bytes
+        stored: Fixed | Variable
+        if width is None:
+            stored = Variable(np.append(0, np.cumsum(cut.value_sizes)), rows)
+        else:
+            stored = Fixed(8 * width, len(cut.value_sizes), rows)
+        values = decode_zipped(shape.layout.value_compression, stored, zipped.ctx, place)
+        if validity is not None and width is None:
             if not isinstance(values, Variable):
                 dense = whole(leaf_array(self._type, values, None, place))
                 return levels, dense.take(pa.array(np.cumsum(validity) - 1, mask=~validity))

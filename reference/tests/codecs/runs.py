@@ -84,6 +84,11 @@ def plain(values: Values) -> list[object]:
     return list(zip(*(plain(field) for field in values.fields)))
 
 
+def cells_of(rows: np.ndarray) -> Fixed:
+    """Return rows of bytes, (values, bytes of a value), as values of fixed width."""
+    return Fixed(8 * rows.shape[1], len(rows), np.ascontiguousarray(rows).reshape(-1))
+
+
 def check(values: Values) -> None:
     """Assert what `pages` relies on: buffers as long as counts say, offsets in order."""
     if isinstance(values, Fixed):

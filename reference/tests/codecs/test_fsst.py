@@ -3,8 +3,8 @@
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
+from lanceref.codecs.compressive import decode_zipped
 from lanceref.codecs.fsst import apply, code_values, encode, make_coder, train
-from lanceref.codecs.nested import decode_zip_variable
 from lanceref.codecs.variable import symbol_table as written_table
 from lanceref.fast import codecs as fast_fsst
 
@@ -67,7 +67,7 @@ def test_training_finds_repeated_text():
     codes, _ = code_values(make_coder(train(variable(texts))), variable(texts))
     addresses = [f"https://example.org/item/{i * 7919 % 2000}".encode() for i in range(2000)]
     table, stored = encode(variable(addresses))
-    found = decode_zip_variable(fsst(table, strings(32)), stored, CTX, PLACE)
+    found = decode_zipped(fsst(table, strings(32)), stored, CTX, PLACE)
 
     assert len(codes) < sum(map(len, texts)) / 3
     assert int(stored.offsets[-1]) < sum(map(len, addresses)) / 2
@@ -85,6 +85,6 @@ def test_codes_are_expanded_wherever_slabs_are_cut(draw, symbols, slab, paired):
         patch.setattr(fast_fsst.KERNEL_USE, "enough", 1 << 62)
         patch.setattr(fast_fsst.KERNEL_USE, "smallest", 1 << 62)
         encoding = fsst(symbol_table(symbols), strings(32))
-        found = decode_zip_variable(encoding, variable(values), CTX, PLACE)
+        found = decode_zipped(encoding, variable(values), CTX, PLACE)
 
     assert [decode_codes(symbols, value) for value in values] == plain(found)

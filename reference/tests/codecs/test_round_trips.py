@@ -10,9 +10,8 @@ from lanceref.codecs.choose import (
     encode_mini,
     encode_zip,
 )
-from lanceref.codecs.compressive import decode_mini
+from lanceref.codecs.compressive import decode_mini, decode_zipped
 from lanceref.codecs.encoder_inputs import Params
-from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 
@@ -25,6 +24,7 @@ from .runs import (
     CTX,
     PLACE,
     block_values,
+    cells_of,
     decoded,
     fixed,
     parts_of,
@@ -85,7 +85,7 @@ def test_numbers_come_back(numbers, params, version):
     assert wanted == decoded(encode_mini(values, params, version, Kind()))
     assert wanted == block_values(encoding, data, len(wanted))
     rows = cells.data.reshape(len(wanted), -1)
-    assert wanted == plain(decode_zip_fixed(zipped, rows, PLACE))
+    assert wanted == plain(decode_zipped(zipped, cells_of(rows), CTX, PLACE))
 
 
 @given(TEXTS, KNOBS, VERSIONS, st.booleans(), st.sampled_from([1, 50]))
@@ -97,7 +97,7 @@ def test_strings_come_back(texts, params, version, wide, times):
 
     assert texts * times == decoded(encode_mini(values, params, version, kind))
     assert texts * times == block_values(encoding, data, values.count)
-    assert texts * times == plain(decode_zip_variable(zipped, stored, CTX, PLACE))
+    assert texts * times == plain(decode_zipped(zipped, stored, CTX, PLACE))
 
 
 @given(st.integers(1, 5), st.integers(1, 4), st.integers(1, 400), st.data())
@@ -115,7 +115,7 @@ def test_lists_in_lists_come_back(outer, inner, count, draw):
     assert plain(values) == decoded(encode_mini(values, Params(), V2_1, Kind()))
     assert plain(values) == block_values(encoding, data, count)
     rows = cells.data.reshape(count, -1)
-    assert plain(values) == plain(decode_zip_fixed(zipped, rows, PLACE))
+    assert plain(values) == plain(decode_zipped(zipped, cells_of(rows), CTX, PLACE))
 
 
 @pytest.mark.parametrize("dimension", [3, 8])
@@ -131,7 +131,7 @@ def test_lists_of_bits_come_back(dimension):
     if dimension == 8:
         encoding, cells = encode_zip(values, Params(), V2_1, Kind())
         rows = cells.data.reshape(6000, -1)
-        assert plain(values) == plain(decode_zip_fixed(encoding, rows, PLACE))
+        assert plain(values) == plain(decode_zipped(encoding, cells_of(rows), CTX, PLACE))
     else:
         with pytest.raises(ValueError, match="whole bytes"):
             encode_zip(values, Params(), V2_1, Kind())
@@ -147,7 +147,7 @@ def test_rows_come_back(rows):
         Rows(len(rows), (numbers, texts)), Params(), V2_2, Kind(fields=fields)
     )
 
-    assert rows == plain(decode_zip_variable(encoding, stored, CTX, PLACE))
+    assert rows == plain(decode_zipped(encoding, stored, CTX, PLACE))
     blocks = encode_mini(Rows(len(rows), (numbers, wide)), Params(), V2_2, Kind())
     assert [(number, number + 1) for number, _ in rows] == decoded(blocks)
     with pytest.raises(ValueError, match="whole bytes"):
@@ -182,4 +182,4 @@ def test_codes_of_any_table_decode_as_code_by_code(draw, symbols):
     wanted = [decode_codes(symbols, value) for value in values]
 
     assert wanted == plain(decode_mini(encoding, run))
-    assert wanted == plain(decode_zip_variable(encoding, variable(values), CTX, PLACE))
+    assert wanted == plain(decode_zipped(encoding, variable(values), CTX, PLACE))

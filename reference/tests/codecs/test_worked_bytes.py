@@ -7,10 +7,10 @@ from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_min
 from lanceref.codecs.compressive import (
     decode_blocks,
     decode_mini,
+    decode_zipped,
     num_buffers,
 )
 from lanceref.codecs.encoder_inputs import Params
-from lanceref.codecs.nested import decode_zip_fixed, decode_zip_variable
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 
@@ -34,6 +34,7 @@ from .runs import (
     CTX,
     PLACE,
     block_values,
+    cells_of,
     decoded,
     fixed,
     leaves,
@@ -286,10 +287,10 @@ def test_zipped_values_are_written_byte_for_byte(values, kind, stored):
     if isinstance(found, Fixed):
         cells = found.data.reshape(values.count, -1)
         assert stored == [cell.tobytes() for cell in cells]
-        assert plain(values) == plain(decode_zip_fixed(encoding, cells, PLACE))
+        assert plain(values) == plain(decode_zipped(encoding, cells_of(cells), CTX, PLACE))
     else:
         assert stored == plain(found)
-        assert plain(values) == plain(decode_zip_variable(encoding, found, CTX, PLACE))
+        assert plain(values) == plain(decode_zipped(encoding, found, CTX, PLACE))
 
 
 def test_the_dictionary_of_the_chapter_is_written():

@@ -171,7 +171,7 @@ def test_pages_are_cut_by_size_and_cache():
     mixed = written(tables, "2.0", cache_bytes=1000)
 
     assert 3 == len(pages_of(numbers))
-    assert 1 < len(pages_of(written(pair_tables, "2.0", cache_bytes=2000)))
+    assert 1 < len(pages_of(written(pair_tables, "2.0", cache_bytes=1500)))
     cuts = [[page.num_rows for page in one.pages] for one in opened(mixed).columns]
     assert [[400] * 3, [2400], [400] * 6, [1200] * 2] == cuts
     assert rows.to_pylist() == scanned(column(mixed)).to_pylist()
