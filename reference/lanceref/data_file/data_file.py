@@ -43,14 +43,11 @@ from lanceref.file.container import (
     parse_column,
     parse_descriptor,
     parse_footer,
-    parse_offsets,
+    parse_table,
 )
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.pages import column as pages
 from lanceref.storage import Source
-
-EXTENT_BYTES = 256
-"""Memory of an entry of a table of positions and sizes."""
 
 
 def column_owners(field: Field, version: FileVersion) -> Iterator[Field]:
@@ -174,11 +171,11 @@ def open_metadata(source: Source, ctx: Context) -> DataFile:
     start = footer.column_metadata_start
     file = file.during(file.ctx.during("metadata"))
     num_buffers = footer.num_global_buffers
-    global_buffers = _table(file, footer.gbo_start, num_buffers, "GBO", "L.file.gbo.entry")
+    global_buffers = parse_table(file, footer.gbo_start, num_buffers, "GBO", "L.file.gbo.entry")
     first = min(start, global_buffers[0].offset)
     if first < file.size - TAIL_BYTES:
         file = file.with_tail(file.size - first)
-    extents = _table(file, footer.cmo_start, footer.num_columns, "CMO", "L.file.cmo.entry")
+    extents = parse_table(file, footer.cmo_start, footer.num_columns, "CMO", "L.file.cmo.entry")
     check_global_buffers(global_buffers, footer.version, start, file)
     descriptor = parse_descriptor(file, global_buffers[0])
     parsed = []
@@ -195,11 +192,3 @@ def open_metadata(source: Source, ctx: Context) -> DataFile:
     assigned = assign_columns(descriptor.schema, footer.version, columns, file.ctx, place)
     buffers = tuple(global_buffers)
     return DataFile(file, footer, descriptor, columns, tuple(extents), buffers, assigned)
-
-
-def _table(file: FileBytes, start: int, count: int, name: str, clause: str) -> list[Extent]:
-    cursor = file.cursor(Extent(start, count * ENTRY_BYTES), f"{name} table", clause)
-    if file.ctx.budget is not None:
-        place = file.ctx.at(start, count * ENTRY_BYTES)
-        file.ctx.budget.charge(count * EXTENT_BYTES, f"a table of {count} entries", place)
-    return parse_offsets(cursor, count, name, clause)

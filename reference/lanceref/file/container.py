@@ -185,8 +185,8 @@ def _encoding(
 FOOTER_BYTES = 40
 """Size of the footer."""
 
-ENTRY_BYTES = 16
-"""Bytes of one entry of an offset table."""
+ENTRY_BYTES, EXTENT_BYTES = 16, 256
+"""Bytes of one entry of an offset table, and the memory that it takes."""
 
 MAGIC = b"LANC"
 """Last four bytes of every Lance file."""
@@ -289,10 +289,15 @@ def _check_starts(footer: Footer, file: FileBytes) -> None:
         ctx.lint("L.file.footer.gbo-start", place, table_end, f"{end}, the footer")
 
 
-def parse_offsets(cursor: Cursor, count: int, name: str, clause: str) -> list[Extent]:
-    """Parse `count` entries; the caller bounds what they point at."""
-    cursor.require(count * ENTRY_BYTES, f"{count} entries of {name}", clause)
-    extents = []
+def parse_table(file: FileBytes, start: int, count: int, name: str, clause: str) -> list[Extent]:
+    """Parse a table of `count` entries, whose caller bounds what they point at.
+
+    Raises OutOfRange, LimitExceeded.
+    """
+    place, extents = file.ctx.at(start, count * ENTRY_BYTES), list[Extent]()
+    cursor = file.cursor(Extent(start, count * ENTRY_BYTES), f"{name} table", clause)
+    if file.ctx.budget is not None:
+        file.ctx.budget.charge(count * EXTENT_BYTES, f"a table of {count} entries", place)
     with cursor.ctx.group(name, clause):
         for i in range(count):
             position = cursor.u64(f"{name}[{i}].position", clause)

@@ -40,7 +40,7 @@ from lanceref.pages.fullzip import FullZipPage
 from lanceref.pages.layers import Layer, Nested, Page, parse_layers
 from lanceref.pages.leafvalues import Path, leaf_paths, width_bits
 from lanceref.pages.miniblock import MiniBlockPage
-from lanceref.pages.planar import SparsePage
+from lanceref.pages.sparse_page import SparsePage
 from lanceref.proto.encodings_v2_1_pb2 import PageLayout
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 
