@@ -41,7 +41,6 @@ from lanceref.pages.shred import (
     Shred,
     flat_levels,
     layer_code,
-    layers_of,
     ravel,
     shred,
 )
@@ -112,7 +111,7 @@ def odd_page(rng: Chance, rows: Shred, version: FileVersion) -> Encoded:
     if is_all_null(rows) or not rng.odd("pages laid out anyhow", 0.9):
         return _plain(rows, version)
     wider = rng.odd("wider layers")
-    codes = [layer_code(layer) for layer in layers_of(rows)]
+    codes = [layer_code(layer) for layer in rows.layers]
     levels = ravel(rows, [rng.choice(WIDER[code]) if wider else code for code in codes])
     values, items = leaf_values(rows.leaf)
     kind = kind_of(rows.leaf.type)

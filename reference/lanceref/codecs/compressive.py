@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from lanceref.codecs import bitpack, general, nested, sequence, variable
 from lanceref.codecs.values import (
     MAX_BITS,
-    Bools,
     ChunkRun,
     Fixed,
     Ints,
@@ -385,14 +384,14 @@ def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> V
     return decode_blocks(encoding, run)
 
 
-def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint16] | Bools:
-    """Decode buffer 0 of every chunk as levels, joined; bool when they are packed to one bit.
+def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.unsignedinteger]:
+    """Decode buffer 0 of every chunk as levels, joined; u8 when they are packed to one bit, or u16.
 
     The result is (levels,). Raises UnknownEncoding.
     """
     packed = encoding.out_of_line_bitpacking
     if (packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value) == (16, 1):
-        return bitpack.decode_flags(run)
+        return bitpack.decode_flags(run).view(np.uint8)
     values = decode_blocks(encoding, run, "levels")
     if not isinstance(values, Fixed) or values.bits != 16:
         raise unsupported(encoding, "levels", run.place())

@@ -43,6 +43,7 @@ from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
 from lanceref.pages.layers import (
     ALL_VALID_ITEM,
+    Layer,
     Layers,
     Levels,
     Nested,
@@ -183,7 +184,7 @@ def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
     stored = pa.StructArray.from_arrays(
         children, fields=[field.with_nullable(False) for field in DESCRIPTOR]
     )
-    return Shred((), stored, None), levels.codes
+    return Shred((Layer(len(stored), None),), stored), levels.codes
 
 
 def encode_blobs(

@@ -81,8 +81,8 @@ class LeafPolicy:
     """How the pages of one leaf are encoded.
 
     `params` are the knobs of the leaf's field, `structural` the layout that the root field asks
-    for, if it does; `dimensions` has one entry per layer around the leaf: that of a fixed-size
-    list, None for others.
+    for, if it does; `dimensions` has one entry per layer of the leaf: that of a fixed-size list,
+    None for others.
     """
 
     version: FileVersion

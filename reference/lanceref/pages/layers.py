@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 import pyarrow as pa
@@ -157,12 +157,12 @@ class Nested:
         """Number of rows that the piece holds."""
         return self.layers[0].count if self.layers else len(self.leaf)
 
-    def slice(self, start: int, end: int) -> Nested:
+    def slice(self, start: int, end: int) -> Self:
         """Return rows `start` to `end` of the piece as views."""
         if start == 0 and end == self.num_rows:
             return self
         layers, first, last = cut_layers(self.layers, start, end)
-        return Nested(layers, self.leaf.slice(first, last - first))
+        return type(self)(layers, self.leaf.slice(first, last - first))
 
 
 class Page(Protocol):

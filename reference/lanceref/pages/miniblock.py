@@ -40,7 +40,6 @@ from lanceref.pages.chunks import (
 )
 from lanceref.pages.layers import (
     LEVEL_BYTES,
-    Level,
     Levels,
     Nested,
     Page,
@@ -180,10 +179,10 @@ class ChunkRows(Page):
             self.file.bound_output(count * LEVEL_BYTES, "L.page.limits.levels", place, "levels")
         rep = definition = None
         if self.mini.rep is not None:
-            rep = _unsigned(decode_levels(self.mini.rep, run.only(0)))
+            rep = decode_levels(self.mini.rep, run.only(0))
         if self.mini.definition is not None:
             last = run.only(self.mini.num_levels - 1)
-            definition = _unsigned(decode_levels(self.mini.definition, last))
+            definition = decode_levels(self.mini.definition, last)
         levels = Levels(count, rep, definition)
         check_ranges(levels, self.mini.layers, place)
         if rep is None:
@@ -246,11 +245,6 @@ class ChunkRows(Page):
             return leaf_array(self.type, picked, own_validity, place)
         array = leaf_array(self.type, values, validity, place)
         return array[slots] if isinstance(slots, slice) else whole(array).take(arrow_array(slots))
-
-
-def _unsigned(levels: NDArray[np.uint16] | NDArray[np.bool_]) -> Level:
-    """Return levels as unsigned integers: one-bit levels come as booleans."""
-    return levels.view(np.uint8) if levels.dtype == np.bool_ else levels.view(np.uint16)
 
 
 def _indices(values: Values, num_items: int, place: Place) -> NDArray[np.unsignedinteger]:

@@ -38,7 +38,6 @@ from lanceref.pages.layers import (
     NULLABLE_LIST,
     Layer,
     Nested,
-    cut_layers,
     levels_of,
     levels_until_list,
 )
@@ -47,20 +46,15 @@ from lanceref.pages.leafvalues import Step, leaf_paths
 
 @dataclass(frozen=True, slots=True)
 class Shred(Nested):
-    """Rows of one leaf that are to be written, and which values are valid.
+    """Rows of one leaf that are to be written: the last of the layers is the leaf's own.
 
     Nulls of outer structs are part of the validity of what lies below them.
     """
 
-    validity: Validity
-
-    def slice(self, start: int, end: int) -> Shred:
-        """Return rows `start` to `end` of the piece as views."""
-        if start == 0 and end == self.num_rows:
-            return self
-        layers, first, last = cut_layers(self.layers, start, end)
-        validity = None if self.validity is None else self.validity[first:last]
-        return Shred(layers, self.leaf.slice(first, last - first), validity)
+    @property
+    def validity(self) -> Validity:
+        """Which values are valid: (values,)."""
+        return self.layers[-1].validity
 
 
 def shred(
@@ -76,7 +70,7 @@ def shred(
     validity, step = both(validity_of(array), mask), leaf_paths(field)[0][0]
     layer = Layer(len(array), validity, None, step.dimension)
     if step.step is Step.LEAF:
-        yield Shred(outer, array, validity)
+        yield Shred((*outer, layer), array)
     elif step.step is Step.STRUCT:
         for i, child in enumerate(field.children):
             yield from shred(array.field(i), child, (*outer, layer), validity)
@@ -114,8 +108,7 @@ def concat(parts: Sequence[Shred]) -> Shred:
     leaves = [part.leaf for part in parts]
     is_dictionary = pa.types.is_dictionary(leaves[0].type)
     leaf = concat_dictionaries(leaves) if is_dictionary else pa.concat_arrays(leaves)
-    validity = _concat_validity([part.validity for part in parts], [len(one) for one in leaves])
-    return Shred(tuple(layers), leaf, validity)
+    return Shred(tuple(layers), leaf)
 
 
 def _concat_layers(parts: Sequence[Layer]) -> Layer:
@@ -222,18 +215,13 @@ def flat_levels(count: int) -> RavelledLevels:
     return RavelledLevels((ALL_VALID_ITEM,), None, None, count)
 
 
-def layers_of(rows: Shred) -> list[Layer]:
-    """Return the layers of some rows from the outside in, the leaf's own at the end."""
-    return [*rows.layers, Layer(len(rows.leaf), rows.validity)]
-
-
 def ravel(rows: Shred, codes: Sequence[int] | None = None) -> RavelledLevels:
     """Return the levels of some rows of a leaf.
 
     `codes` (from the outside in) may allow for more than the rows need; by default they allow for
     just what is there.
     """
-    layers = layers_of(rows)
+    layers = rows.layers
     codes = [layer_code(layer) for layer in layers] if codes is None else codes
     max_rep = sum(layer.offsets is not None for layer in layers)
     max_def = sum(map(levels_of, codes))

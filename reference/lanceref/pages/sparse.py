@@ -300,12 +300,11 @@ def _block(values: Sequence64) -> tuple[CompressiveEncoding, Buffer]:
 def encode_structure(
     rows: Shred, dimensions: tuple[int | None, ...], encoder: StructureEncoder | None = None
 ) -> StructureEncoder:
-    """Describe the layers around a leaf and its validity, with a fresh encoder or that given.
+    """Describe the layers of a leaf, its own too, with a fresh encoder or that given.
 
     `dimensions` has one entry per layer: that of a fixed-size list, None for other layers.
     """
     encoder = StructureEncoder() if encoder is None else encoder
     for layer, dimension in zip(rows.layers, dimensions, strict=True):
         encoder.add(layer, dimension is None)
-    encoder.add(Layer(len(rows.leaf), rows.validity), is_leaf_or_struct=True)
     return encoder

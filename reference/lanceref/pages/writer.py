@@ -98,10 +98,8 @@ def _is_out_of_line(field: Field) -> bool:
 
 
 def dimensions_of(path: Path) -> tuple[int | None, ...]:
-    """Return for each layer around the leaf the size of a fixed-size list, None for others."""
-    return tuple(
-        step.dimension if step.step is Step.FIXED_SIZE_LIST else None for step in path[:-1]
-    )
+    """Return for each layer, the leaf too, the size of a fixed-size list, None for others."""
+    return tuple(step.dimension if step.step is Step.FIXED_SIZE_LIST else None for step in path)
 
 
 class LeafQueue:
