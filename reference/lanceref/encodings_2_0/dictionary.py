@@ -26,7 +26,6 @@ from lanceref.core.context import expect
 from lanceref.core.errors import DataRefused
 from lanceref.encodings_2_0.binary import encode_binary, encode_fsst
 from lanceref.encodings_2_0.flat import (
-    Opener,
     PageBuffers,
     bare_flat,
     encode_nullable,
@@ -48,7 +47,7 @@ COMPRESSIONS = ("zstd", "lz4", "none", "fsst")
 
 
 def open_dictionary(
-    encoding: pb.Dictionary, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
+    encoding: pb.Dictionary, type_: pa.DataType, num_rows: int, page: Page
 ) -> ReadRows:
     """Open the keys and items of a page by the convention of the schema's type.
 
@@ -61,7 +60,7 @@ def open_dictionary(
     keys = open_flat(flat, num_rows, page, "dictionary keys", f"dictionary keys u{bits}[]")
     num_items = encoding.num_dictionary_items  # L.array.dictionary.num-items
     item_type = type_.value_type if arrow else type_
-    stored_items = opener(encoding.items, item_type, num_items)
+    stored_items = page.open(encoding.items, item_type, num_items)
 
     @cache
     def items() -> pa.Array:

@@ -19,7 +19,6 @@ L.array.nullable.validity, L.array.nullable.all-nulls, L.array.fixed-size-list.d
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -185,10 +184,6 @@ def bare_flat(encoding: pb.ArrayEncoding, page: Page, what: str) -> pb.Flat:
     return encoding.flat
 
 
-Opener = Callable[[ArrayEncoding, pa.DataType, int], ReadRows]
-"""Opens an inner encoding as the given number of values of a type."""
-
-
 def _with_validity(array: pa.Array, bitmap: NDArray[np.uint8]) -> pa.Array:
     """Return `array` with null wherever `bitmap` (packed, 1 = valid) holds 0."""
     buffer = pa.py_buffer(bitmap)
@@ -200,13 +195,11 @@ def _with_validity(array: pa.Array, bitmap: NDArray[np.uint8]) -> pa.Array:
     return pa.Array.from_buffers(array.type, len(array), [buffer, *own], children=children)
 
 
-def open_nullable(
-    nullable: pb.Nullable, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
-) -> ReadRows:
+def open_nullable(nullable: pb.Nullable, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
     """Open the arm that is set. Raises UnknownEncoding."""
     match nullable.WhichOneof("nullability"):
         case "no_nulls":
-            return opener(nullable.no_nulls.values, type_, num_rows)
+            return page.open(nullable.no_nulls.values, type_, num_rows)
         case "all_nulls":
             return lambda rows: _all_nulls(rows, type_, page)
         case "some_nulls":
@@ -217,7 +210,7 @@ def open_nullable(
     flat = bare_flat(some.validity, page, "validity")
     expect("L.array.nullable.validity", flat.bits_per_value, 1, page.place)
     validity = open_flat(flat, num_rows, page, "validity", "bitmap")
-    values = opener(some.values, type_, num_rows)
+    values = page.open(some.values, type_, num_rows)
 
     def read(rows: RowRanges) -> pa.Array:
         bitmap = validity.data(rows)
@@ -234,13 +227,13 @@ def _all_nulls(rows: RowRanges, type_: pa.DataType, page: Page) -> pa.Array:
 
 
 def open_fixed_size_list(
-    encoding: pb.FixedSizeList, type_: pa.DataType, num_rows: int, page: Page, opener: Opener
+    encoding: pb.FixedSizeList, type_: pa.DataType, num_rows: int, page: Page
 ) -> ReadRows:
     """Open lists whose dimension is that of the schema."""
     size = int(encoding.dimension)
     wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
     expect("L.array.fixed-size-list.dimension", size, wanted, page.place)
-    items = opener(encoding.items, type_.value_type, num_rows * size)
+    items = page.open(encoding.items, type_.value_type, num_rows * size)
 
     def read(rows: RowRanges) -> pa.Array:
         children = [items(rows.scaled(size))]

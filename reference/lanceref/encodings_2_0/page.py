@@ -85,11 +85,17 @@ ReadRows: TypeAlias = Callable[[RowRanges], pa.Array]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page with the file and column around it."""
+    """A page with the file and column around it; `opener` opens what its encoding holds."""
 
     file: FileBytes
     column: ColumnMetadata
     metadata: PageMetadata
+    opener: Callable[[pb.ArrayEncoding, pa.DataType, int, Page], ReadRows] | None = None
+
+    def open(self, inner: pb.ArrayEncoding, type_: pa.DataType, count: int) -> ReadRows:
+        """Open an inner encoding as `count` values of a type. Raises UnknownEncoding."""
+        assert self.opener is not None  # only pages of values hold other encodings
+        return self.opener(inner, type_, count, self)
 
     @property
     def ctx(self) -> Context:

@@ -53,7 +53,7 @@ CHECK_BYTES = 64 * 2**20
 """Decoded bytes that a check holds at a time: more than the pages writers make."""
 
 
-_LEAVES: dict[str, Callable[..., ReadRows]] = {
+_OPENERS: dict[str, Callable[..., ReadRows]] = {
     "flat": flat.open_flat_array,
     "binary": binary.open_binary,
     "fsst": binary.open_fsst,
@@ -61,13 +61,11 @@ _LEAVES: dict[str, Callable[..., ReadRows]] = {
     "bitpacked": packed.open_bitpacked,
     "fixed_size_binary": binary.open_fixed_size_binary,
     "bitpacked_for_non_neg": packed.open_bitpacked_for_non_neg,
-}
-_NESTED: dict[str, Callable[..., ReadRows]] = {
     "nullable": flat.open_nullable,
     "fixed_size_list": flat.open_fixed_size_list,
     "dictionary": dictionary.open_dictionary,
 }
-"""Arm of the message -> what opens it; nested encodings open others."""
+"""Arm of the message -> what opens it."""
 
 
 def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
@@ -75,15 +73,9 @@ def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page:
 
     Raises UnknownEncoding.
     """
-
-    def opener(inner: ArrayEncoding, inner_type: pa.DataType, num_values: int) -> ReadRows:
-        return open_array(inner, inner_type, num_values, page)
-
     arm = encoding.WhichOneof("array_encoding")
-    if arm in _LEAVES:
-        return _LEAVES[arm](getattr(encoding, arm), type_, num_rows, page)
-    if arm in _NESTED:
-        return _NESTED[arm](getattr(encoding, arm), type_, num_rows, page, opener)
+    if arm in _OPENERS:
+        return _OPENERS[arm](getattr(encoding, arm), type_, num_rows, page)
     clause, found = "L.array.encoding.tag", f"array encoding {arm or 'unknown'}"
     raise UnknownEncoding(clause, page.place, found, f"values of {type_}")
 
@@ -131,7 +123,7 @@ class ValueColumn(ArrayColumn):
 
     def _open(self, index: int) -> tuple[Page, ReadRows]:
         metadata = self._paging.column.pages[index]
-        page = Page(self._file, self._paging.column, metadata)
+        page = Page(self._file, self._paging.column, metadata, open_array)
         page.check_buffers()
         encoding = metadata.encoding
         assert isinstance(encoding, ArrayEncoding)
@@ -293,8 +285,4 @@ def store_payloads(name: str, array: pa.Array, data: DataArea) -> pa.StructArray
     """Write the values of a blob field; return where they lie. Raises DataRefused."""
     if not pa.types.is_large_binary(array.type):
         raise DataRefused(f"field {name!r}: a blob is large_binary")
-    nulls = np.asarray(array.is_null())
-    positions, sizes = store(array, ~nulls, data)
-    positions[nulls] = 1
-    children = [pa.array(positions), pa.array(sizes)]
-    return pa.StructArray.from_arrays(children, fields=list(DESCRIPTOR))
+    return store(array, np.asarray(array.is_null()).astype(np.uint64), data)

@@ -158,19 +158,17 @@ def extents(descriptors: pa.Array) -> list[Extent]:
     return [Extent(p, s) for p, s in zip(positions.tolist(), sizes.tolist()) if s]
 
 
-def store(
-    array: pa.Array, valid: NDArray[np.bool_], data: DataArea
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Write the `valid` values of large_binary out of line; return positions and sizes.
+def store(array: pa.Array, nulls: NDArray[np.uint64], data: DataArea) -> pa.StructArray:
+    """Write values of large_binary out of line; return their descriptors.
 
-    They are (n,), 0 for what has no bytes.
+    `nulls` (n,) are the positions that stand for a null, 0 for a valid value.
     """
     offsets, stored = offsets_of(array), bytes_of(array.buffers()[2])
-    sizes = np.where(valid, np.diff(offsets), 0).astype(np.uint64)
-    positions = np.zeros(len(sizes), np.uint64)
+    sizes, positions = np.where(nulls, 0, np.diff(offsets)).astype(np.uint64), nulls.copy()
     for row in np.flatnonzero(sizes).tolist():
         positions[row] = data.write(stored[int(offsets[row]) : int(offsets[row + 1])]).offset
-    return positions, sizes
+    children = [pa.array(positions), pa.array(sizes)]
+    return pa.StructArray.from_arrays(children, fields=list(DESCRIPTOR))
 
 
 def runs(descriptors: pa.Array, multiple: int = 1) -> Iterator[pa.Array]:

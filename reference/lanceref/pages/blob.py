@@ -178,12 +178,8 @@ def store_blobs(rows: Shred, data: DataArea) -> tuple[Shred, tuple[int, ...]]:
     definition = levels.definition
     if definition is None:
         definition = np.zeros(levels.num_entries, np.uint16)
-    positions, sizes = store(rows.leaf, definition == 0, data)
-    positions |= definition.astype(np.uint64) << np.uint64(DEFINITION_SHIFT)
-    children = [pa.array(positions), pa.array(sizes)]
-    stored = pa.StructArray.from_arrays(
-        children, fields=[field.with_nullable(False) for field in DESCRIPTOR]
-    )
+    nulls = definition.astype(np.uint64) << np.uint64(DEFINITION_SHIFT)
+    stored = store(rows.leaf, nulls, data)
     return Shred((Layer(len(stored), None),), stored), levels.codes
 
 
