@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import STRINGS, TEXT
 from lanceref.core.compute import pc
@@ -42,11 +41,10 @@ PREFIX_BYTES = 64
 
 
 class Bounds(NamedTuple):
-    """Nulls of a batch and the stored forms of its bounds; None is null."""
+    """Nulls of a batch, and an array of its least and its greatest value, as they are stored."""
 
     null_count: int
-    low: bytes | bool | None
-    high: bytes | bool | None
+    values: pa.Array
 
 
 def is_covered(type_: pa.DataType) -> bool:
@@ -56,65 +54,50 @@ def is_covered(type_: pa.DataType) -> bool:
 
 
 def bounds_of(array: pa.Array) -> Bounds:
-    """Return null count, least and greatest value of a batch, as they are stored."""
-    valid = array.drop_null() if array.null_count else array
-    low: bytes | bool | None
-    high: bytes | bool | None
-    if pa.types.is_boolean(array.type):
+    """Return null count, least and greatest value of a batch."""
+    valid, type_ = array.drop_null() if array.null_count else array, array.type
+    if pa.types.is_boolean(type_):
         has_true, has_false = valid.true_count > 0, valid.false_count > 0
-        low, high = has_true and not has_false, has_true or not has_false
-    elif array.type in STRINGS:
-        low, high = _of_strings(valid)
-    elif pa.types.is_floating(array.type):
-        low, high = _of_floats(valid.to_numpy())
-    elif pa.types.is_decimal128(array.type):
-        low, high = _of_decimals(valid)
+        bounds = pa.array([has_true and not has_false, has_true or not has_false])
+    elif type_ in STRINGS:
+        bounds = pa.array(_of_strings(valid), pa.large_binary()).cast(type_)
+    elif pa.types.is_decimal128(type_) and len(valid):
+        bounds = pa.array([*pc.min_max(valid).values()], type_)
     else:
-        low, high = _of_integers(valid)
-    return Bounds(array.null_count, low, high)
+        bounds = pa.Array.from_buffers(type_, 2, [None, pa.py_buffer(_of_numbers(valid))])
+    return Bounds(array.null_count, bounds)
 
 
-def _of_integers(valid: pa.Array) -> tuple[bytes, bytes]:
+def _of_numbers(valid: pa.Array) -> bytes:
+    """Return the least and the greatest of integers, dates or floats; of no decimals too."""
+    if pa.types.is_decimal128(
+        valid.type
+    ):  # outside of the declared precision, but so it is written
+        return bytes(15) + b"\x80" + bytes([255] * 15) + b"\x7f"
     if pa.types.is_date(valid.type):
         valid = valid.view(pa.int32() if valid.type == pa.date32() else pa.int64())
     values = valid.to_numpy()
-    limits = np.iinfo(values.dtype)
-    low, high = limits.min, limits.max  # L.legacy.statistics.all-null
-    if len(values):
-        low, high = values.min(), values.max()
-    return np.array(low, values.dtype).tobytes(), np.array(high, values.dtype).tobytes()
-
-
-def _of_decimals(valid: pa.Array) -> tuple[bytes, bytes]:
-    if not len(valid):  # outside of the declared precision, but so it is written
-        return bytes(15) + b"\x80", bytes([255] * 15) + b"\x7f"
-    bounds = pc.min_max(valid)
-    low, high = (pa.repeat(bounds[name], 1) for name in ("min", "max"))
-    return low.buffers()[1].to_pybytes()[:16], high.buffers()[1].to_pybytes()[:16]
-
-
-def _of_floats(values: NDArray[np.floating]) -> tuple[bytes, bytes]:
-    if len(values) and np.isnan(values.min()):
+    if pa.types.is_floating(valid.type):
         values = values[~np.isnan(values)]  # L.legacy.statistics.nan
-    low = values.min() if len(values) else -np.inf
-    high = values.max() if len(values) else np.inf
-    low = -0.0 if low == 0 else low
-    high = 0.0 if high == 0 else high
-    return np.array(low, values.dtype).tobytes(), np.array(high, values.dtype).tobytes()
+        low, high = (values.min(), values.max()) if len(values) else (-np.inf, np.inf)
+        low, high = -0.0 if low == 0 else low, 0.0 if high == 0 else high
+    else:
+        limits = np.iinfo(values.dtype)  # L.legacy.statistics.all-null
+        low, high = (values.min(), values.max()) if len(values) else (limits.min, limits.max)
+    return np.array([low, high], values.dtype).tobytes()
 
 
-def _of_strings(valid: pa.Array) -> tuple[bytes | None, bytes | None]:
+def _of_strings(valid: pa.Array) -> list[bytes | None]:
     """Return the bounds of strings or byte strings without nulls."""
     if not len(valid):
-        return None, None
+        return [None, None]
     text = valid.type in TEXT
     data = valid.cast(pa.large_binary())
     if pc.max(pc.binary_length(data)).as_py() <= PREFIX_BYTES:
-        bounds = pc.min_max(data)
-        return bounds["min"].as_py(), bounds["max"].as_py()
+        return [one.as_py() for one in pc.min_max(data).values()]
     cut = [prefix(value, text=text) for value in data.to_pylist()]
     # L.legacy.statistics.increment
-    return min(cut), increment_text(max(cut)) if text else increment(max(cut))
+    return [min(cut), increment_text(max(cut)) if text else increment(max(cut))]
 
 
 def prefix(value: bytes, *, text: bool) -> bytes:
@@ -141,16 +124,6 @@ def increment_text(value: bytes) -> bytes | None:
             if grown.decode("utf-8", "ignore").encode() == grown:
                 return grown
     return None
-
-
-def bounds_array(values: list[bytes | bool | None], type_: pa.DataType) -> pa.Array:
-    """Return the stored forms of one bound, one for each batch, as an array of the field's type."""
-    if pa.types.is_boolean(type_):
-        return pa.array(values, type_)
-    if type_ in STRINGS:
-        return pa.array(values, pa.large_binary()).cast(type_)
-    raw = b"".join(value for value in values if isinstance(value, bytes))
-    return pa.Array.from_buffers(type_, len(values), [None, pa.py_buffer(raw)])
 
 
 CHILDREN = ("null_count", "min_value", "max_value")
@@ -223,13 +196,12 @@ def statistics_schema(fields: list[Field]) -> LanceSchema:
     return schema_of(pa.schema(structs))
 
 
-def statistics_arrays(batches: list[Bounds], type_: pa.DataType) -> list[pa.Array]:
+def statistics_arrays(batches: list[Bounds]) -> list[pa.Array]:
     """Return the three columns of one field, one row for each batch."""
-    return [
-        pa.array([each.null_count for each in batches], pa.int64()),
-        bounds_array([each.low for each in batches], type_),
-        bounds_array([each.high for each in batches], type_),
-    ]
+    bounds = pa.concat_arrays([each.values for each in batches])
+    lows = pa.array(range(0, len(bounds), 2))
+    counts = pa.array([each.null_count for each in batches], pa.int64())
+    return [counts, bounds.take(lows), bounds.take(pc.add(lows, 1))]
 
 
 Fault = tuple[str, str, str]

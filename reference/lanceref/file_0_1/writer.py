@@ -143,7 +143,7 @@ class LegacyWriter:
         schema = statistics_schema(self._covered)
         pages = PageWriter(self._sink)
         for top, field in zip(schema.fields, self._covered, strict=True):
-            children = statistics_arrays(self._bounds[field.id], field.arrow.type)
+            children = statistics_arrays(self._bounds[field.id])
             fields = list(top.arrow.type)
             pages.write(top, pa.StructArray.from_arrays(children, fields=fields))
         message.schema.extend(field_message(field) for field in schema.flat())
