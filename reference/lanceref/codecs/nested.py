@@ -64,7 +64,8 @@ def check_lists(lists: pb.FixedSizeList, place: Place) -> None:
 
 def decode_lists(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
     """Decode bitmaps and items of every chunk, from its first buffer on. Raises CorruptPage."""
-    size, count, inside, validity = encoding.items_per_value, run.num_values, encoding.values, None
+    size, count, inside = encoding.items_per_value, run.num_values, encoding.values
+    validity: Validity = None
     below, clause = run.counting(run.counts * size), "L.codec.fixed-size-list.bitmap"
     if encoding.has_validity:
         below.want_sizes(0, -(-below.counts // 8), clause)
@@ -87,7 +88,8 @@ def decode_zipped_lists(
 
     `rows` uint8 (values, bytes of a value). Raises CorruptPage.
     """
-    items, inside, validity = lists * encoding.items_per_value, encoding.values, None
+    items, inside = lists * encoding.items_per_value, encoding.values
+    validity: Validity = None
     if encoding.has_validity:
         width = -(-items // 8)
         cells, rows = rows[:, :width], rows[:, width:]
