@@ -356,7 +356,8 @@ def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
     flat = [(child.flat, part) for child, part in children if child.HasField("flat")]
     counts = [part.sizes[0] // (child.bits_per_value // 8) for child, part in flat]
     if len(counts) > 1:
-        run.check("L.codec.rle.pairs", counts[0] != counts[1], *counts, "runs")
+        one, other = counts
+        run.check("L.codec.rle.pairs", one != other, one, other, "runs")
     elif not counts and has_payload(encoding.values) | has_payload(encoding.run_lengths):
         raise unsupported(encoding.values, "runs of unknown number", run.place())
     runs = counts[0] if counts else sequence.computed_runs(encoding.run_lengths, run)
