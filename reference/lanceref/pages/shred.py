@@ -53,7 +53,7 @@ class Shred(Nested):
 
     @property
     def validity(self) -> Validity:
-        """Which values are valid: (values,)."""
+        """Which values of the leaf are valid, None: all of them: (values,)."""
         return self.layers[-1].validity
 
 
