@@ -105,6 +105,14 @@ class Life(RuleBasedStateMachine):
         self._engine(engine).write_dataset(given, self._open(line, engine), mode="append")
         self._note(line, rows + [{**row, **({"w": None} if extra else {})} for row in new])
 
+    @rule(values=VALUES, line=st.integers(0, 9), engine=st.integers(0, 1))
+    def overwrite(self, values, line, engine) -> None:
+        """Put other rows in place of all, without the later column."""
+        line, new = self._line(line), self._new_rows(values)
+        given = pa.Table.from_pylist(new, SCHEMA)
+        self._engine(engine).write_dataset(given, self._open(line, engine), mode="overwrite")
+        self._note(line, new, False)
+
     @rule(which=REMAINDERS, line=st.integers(0, 9), engine=st.integers(0, 1))
     def delete(self, which, line, engine) -> None:
         """Delete the rows of some keys."""

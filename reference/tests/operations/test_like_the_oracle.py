@@ -136,14 +136,26 @@ COLUMNS = {
     "drop below a struct": _drop("n.z.p", "n.x"),
     "drop all": _drop("k", "b", "s", "n"),
     "drop an unknown one": _drop("zz"),
+    "drop in backticks, twice and below each other": _drop("s", "s", "`n`.`x`", "n.z", "n.z.p"),
     "rename": _alter(path="s", name="t"),
     "rename below a struct": _alter(path="n.y", name="yy"),
+    "rename to a known name": _alter(path="s", name="b"),
+    "alter an unknown one": _alter(path="zz", name="q"),
+    "alter nothing": _alter(path="k"),
     "make nullable": _alter(path="k", nullable=True),
+    "make strict": _alter(path="b", nullable=False),
+    "make strict with nulls": _alter(path="s", nullable=False),
+    "make strict and cast": _alter(path="b", nullable=False, data_type=pa.int32()),
     "cast": _alter(path="b", data_type=pa.int32()),
     "cast below structs": _alter(path="n.z.p", data_type=pa.int32()),
     "cast to another kind": _alter(path="b", data_type=pa.string()),
     "add by an expression": _add({"w": "b + 1", "v": "upper(s)"}),
     "add nulls": _add(pa.schema([("w", pa.list_(pa.int8()))])),
+    "add nulls by an expression": _add({"w": "CAST(NULL AS INT)", "v": "cast(null as string)"}),
+    "add what is computed as null": _add({"w": "CAST(NULL AS INT) + 1"}),
+    "add by a reader": _add(pa.table({"w": range(12)})),
+    "add by a reader of live rows": _add(pa.table({"w": range(8)})),
+    "add what was dropped": lambda d: (d.drop_columns(["s"]), d.add_columns({"s": "b * 2"})),
     "add a known name": _add({"s": "k"}),
     "add by an unknown column": _add({"w": "zz + 1"}),
     "add by a function": _add_by_a_function,
@@ -170,6 +182,9 @@ COMPACTIONS = {
         {"target_rows_per_fragment": 100, "materialize_deletions": False},
     )
 }
+
+METRICS = ("fragments_removed", "fragments_added", "files_removed", "files_added")
+"""What a compaction tells."""
 
 OPERATIONS: dict[str, Callable[[object], object]] = {
     **MERGES,
@@ -229,7 +244,8 @@ def _states(tmp_path, name: str, *how: object) -> list[object]:
             result = OPERATIONS[name](made)
         except REFUSALS:
             result = "refused"
-        counts = result if isinstance(result, dict) else result == "refused"
+        told = [getattr(result, name, None) for name in METRICS]
+        counts = result if isinstance(result, dict) else (result == "refused", told)
         found.append((counts, _state(uri)))
     return found
 

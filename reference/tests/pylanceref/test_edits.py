@@ -11,17 +11,6 @@ from lanceref.core.errors import QueryRefused
 from tests.operations.tables import column, table
 
 
-def test_rows_are_deleted(tmp_path):
-    """How many is said; a delete of none is a version too."""
-    made = table(tmp_path)
-
-    assert {"num_deleted_rows": 2} == made.delete("a in (2, 3, 1)")
-    assert [0, 4, 5, 6, 7, 8, 9] == column(made, "a")
-    assert {"num_deleted_rows": 0} == made.delete("a > 100")
-    assert 4 == made.version
-    assert [0, 2, 3, 4, 5, 6, 7, 8, 9] == column(made.checkout_version(2), "a")
-
-
 def test_an_edit_that_does_not_fit_changes_nothing(tmp_path):
     """Neither the version nor the files."""
     made = table(tmp_path)

@@ -4,7 +4,6 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import SchemaRefused
-from lanceref.operations.new_data import next_field_id
 from pylanceref.errors import CallerFailed
 from pylanceref.udf import batch_udf
 from tests.operations.tables import column, table
@@ -12,42 +11,6 @@ from tests.operations.tables import column, table
 
 def _files(made):
     return [[list(file.fields) for file in one.data_files()] for one in made.get_fragments()]
-
-
-def test_columns_come_from_a_function_or_a_reader(tmp_path):
-    """The function sees batches of the columns it asks for; the reader has the live rows."""
-    made = table(tmp_path)
-    made.add_columns(
-        lambda batch: pa.record_batch({"t": [3 * one for one in batch["a"].to_pylist()]}),
-        read_columns=["a"],
-    )
-    made.add_columns(pa.table({"r": range(9)}))
-
-    assert [0, 6, 9, 12, 15, 18, 21, 24, 27] == column(made, "t")
-    assert list(range(9)) == column(made, "r")
-    with pytest.raises(SchemaRefused, match="8 of 9"):
-        made.add_columns(pa.table({"x": range(8)}))
-
-
-def test_columns_are_altered(tmp_path):
-    """Renamed, made nullable or not, cast under a new id."""
-    made = table(tmp_path)
-    made.alter_columns({"path": "a", "name": "aa"}, {"path": "s.x", "name": "xx"})
-    assert ["aa", "b", "s"] == made.schema.names
-    made.alter_columns({"path": "aa", "data_type": pa.int8()})
-
-    assert pa.int8() == made.schema.field("aa").type
-    assert [0, 2, 3, 4, 5, 6, 7, 8, 9] == column(made, "aa")
-    assert [5, 1, 2, 3, 4] == [field.id for field in made._snapshot.manifest.schema.flat()]
-    for wrong in (
-        {"path": "zz", "name": "q"},
-        {"path": "aa", "name": "b"},
-        {"path": "aa", "data_type": pa.utf8()},
-    ):
-        with pytest.raises(OSError, match=r"zz|b|aa"):
-            made.alter_columns(wrong)
-    with pytest.raises(ValueError, match="At least one"):
-        made.alter_columns({"path": "aa"})
 
 
 @pytest.mark.parametrize(
@@ -65,87 +28,6 @@ def test_changes_of_columns_keep_schema_metadata_set_meanwhile(tmp_path, change)
     change(held)
 
     assert {b"k": b"v"} == pylanceref.dataset(held.uri).schema.metadata
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("stable", [False, True])
-def test_the_oracle_sees_the_same_columns(tmp_path, stable):
-    """Each step on what the other wrote: values, field ids, files, versions of rows."""
-    import lance
-
-    paths = tmp_path / "o", tmp_path / "l"
-    for path in paths:
-        table(path, stable=stable)
-    steps = (
-        lambda made: made.add_columns({"d": "a + 1", "e": "'k'"}),
-        lambda made: made.drop_columns(["b"]),
-        lambda made: made.add_columns({"b": "a * 2"}),
-        lambda made: made.alter_columns({"path": "a", "data_type": pa.int32()}),
-        lambda made: made.alter_columns({"path": "s.x", "name": "xx"}),
-        lambda made: made.add_columns(pa.field("n", pa.int8())),
-        lambda made: made.drop_columns(["s.y", "d"]),
-    )
-    for step in steps:
-        for module, path in zip((lance, pylanceref), paths, strict=True):
-            step(module.dataset(str(path)))
-        theirs, ours = (lance.dataset(str(path)) for path in paths)
-        assert theirs.schema.equals(ours.schema)
-        assert theirs.to_table(with_row_id=True).equals(ours.to_table(with_row_id=True))
-        assert _listed(theirs) == _listed(ours)
-        ours.validate()
-
-
-def _listed(made):
-    """Fields by file, and the sequences of each fragment."""
-    held = [one.metadata.to_json() for one in made.get_fragments()]
-    for fragment in held:
-        for file in fragment["files"]:
-            file.pop("path")
-            file.pop("file_size_bytes")
-        fragment["deletion_file"] = fragment["deletion_file"] is not None
-    return held
-
-
-def test_a_column_with_nulls_stays_nullable(tmp_path):
-    """And none becomes strict while others are cast."""
-    made = pylanceref.write_dataset(pa.table({"a": [1, None], "b": [1, 2]}), tmp_path)
-    with pytest.raises(SchemaRefused, match="contains NULL values"):
-        made.alter_columns({"path": "a", "nullable": False})
-    with pytest.raises(SchemaRefused, match="same call"):
-        made.alter_columns({"path": "b", "nullable": False, "data_type": pa.int32()})
-
-    made.alter_columns({"path": "b", "nullable": False})
-    assert [True, False] == [field.nullable for field in made.schema]
-
-
-def test_operations_say_whether_nulls_are_still_allowed(tmp_path):
-    """L.txn.conflict.nullability: a strict column that is new or was nullable is reported."""
-    made = pylanceref.write_dataset(pa.table({"a": [1], "b": [1]}), tmp_path)
-    made.update_schema_metadata({"k": "v"})
-    told = []
-    for step in (
-        lambda: made.add_columns({"c": "a + 1"}),
-        lambda: made.add_columns({"one": "1"}),
-        lambda: made.drop_columns(["c"]),
-        lambda: made.alter_columns({"path": "b", "nullable": False}),
-        lambda: made.alter_columns({"path": "b", "name": "d"}),
-    ):
-        step()
-        told.append(made.read_transaction(made.version).operation.preserves_nullability)
-
-    assert [True, False, True, False, True] == told
-    assert {"k": "v"} == made.schema_metadata
-
-
-def test_columns_of_nulls_need_no_file(tmp_path):
-    """Where every expression is a null of a type; the oracle does so too."""
-    made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path)
-    made.add_columns({"b": "CAST(NULL AS INT)", "c": "cast(null as string)"})
-    assert 1 == len(made.get_fragments()[0].data_files())
-    assert pa.schema({"a": "int64", "b": "int32", "c": "string"}) == made.schema
-    made.add_columns({"d": "CAST(NULL AS INT) + 1"})
-    assert 2 == len(made.get_fragments()[0].data_files())
-    assert {"a": 1, "b": None, "c": None, "d": None} == made.to_table().to_pylist()[0]
 
 
 def test_a_value_that_does_not_fit_is_named(tmp_path):
@@ -186,22 +68,6 @@ def test_an_indexed_column_is_not_cast(tmp_path):
 
     made.alter_columns({"path": "b", "data_type": pa.int32()})
     assert pa.int32() == made.schema.field("b").type
-
-
-def test_columns_are_named_twice_in_backticks_and_below_each_other(tmp_path):
-    """All of them go; ids that files still have are not given again."""
-    parts = pa.array([{"x": 1, "y z": 2}], pa.struct([("x", pa.int32()), ("y z", pa.int32())]))
-    made = pylanceref.write_dataset(pa.table({"i": [1], "s": ["a"], "st": parts}), tmp_path / "t")
-    highest = next_field_id(made._snapshot)
-
-    made.drop_columns(["s", "s", "st.`y z`"])
-    assert ["i", "st"] == made.schema.names
-    assert ["x"] == [field.name for field in made.schema.field("st").type]
-
-    made.alter_columns({"path": "`st`.`x`", "name": "w"})
-    made.drop_columns(["st", "st.w"])
-    assert ["i"] == made.schema.names
-    assert highest == next_field_id(made._snapshot)
 
 
 def test_joined_keys_are_of_one_type(tmp_path):

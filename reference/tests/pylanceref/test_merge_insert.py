@@ -15,22 +15,6 @@ from tests.sql.written import write
 SOURCE = pa.table({"a": [2, 3, 100], "b": [1, 2, 3]})
 
 
-def test_matched_rows_are_updated_and_others_inserted(tmp_path):
-    """How many of each is said; ids of updated rows stay."""
-    made = table(tmp_path, stable=True)
-    merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
-
-    assert {
-        "num_inserted_rows": 1,
-        "num_updated_rows": 2,
-        "num_deleted_rows": 0,
-    } == merge.execute(SOURCE)
-    rows = made.to_table(["a", "b"], with_row_id=True).slice(7).to_pydict()
-    assert {"a": [2, 3, 100], "b": [1, 2, 3], "_rowid": [2, 3, 10]} == rows
-    created = made.to_table(["_row_created_at_version"]).slice(7)
-    assert [1, 1, 3] == created.column(0).to_pylist()
-
-
 def test_what_cannot_be_merged_is_refused(tmp_path):
     """No keys, no action, other columns, a match that may not be; nothing changes."""
     made = table(tmp_path)
@@ -66,23 +50,6 @@ def test_the_primary_key_is_the_default(tmp_path):
     made.merge_insert().when_matched_update_all().execute(pa.table({"a": [2], "b": [7]}))
 
     assert [1, 7] == column(made, "b")
-
-
-@pytest.mark.oracle
-def test_the_oracle_merges_alike(tmp_path):
-    """The same rows, ids and versions, in the same order of fragments."""
-    import lance
-
-    found = []
-    for module, path in ((lance, tmp_path / "o"), (pylanceref, tmp_path / "l")):
-        table(path, stable=True)
-        made = module.dataset(str(path))
-        merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
-        merge.when_not_matched_by_source_delete("a = 7").execute(SOURCE)
-        columns = ["a", "b", "s", "_row_created_at_version", "_row_last_updated_at_version"]
-        found.append(lance.dataset(str(path)).to_table(columns, with_row_id=True))
-
-    assert found[0].equals(found[1])
 
 
 def test_a_merge_that_is_made_again_must_fit_the_newer_schema(tmp_path):

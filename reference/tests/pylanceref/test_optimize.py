@@ -5,7 +5,6 @@ import pickle
 import pyarrow as pa
 import pylanceref
 import pytest
-from pylanceref.operation import LanceOperation
 from pylanceref.optimize import (
     Compaction,
     CompactionMetrics,
@@ -14,42 +13,6 @@ from pylanceref.optimize import (
     RewriteResult,
 )
 from tests.operations.tables import table
-
-
-def test_small_fragments_are_joined(tmp_path):
-    """By two versions: ids are reserved, then used; the rows are the same."""
-    made = table(tmp_path, stable=True)
-    before = made.to_table(with_row_id=True)
-
-    assert CompactionMetrics(2, 1, 3, 1) == made.optimize.compact_files()
-    assert before.equals(made.to_table(with_row_id=True))
-    assert [(2, 9)] == [(one.fragment_id, one.physical_rows) for one in made.get_fragments()]
-    kinds = [type(one.operation) for one in made.get_transactions(2)]
-    assert [LanceOperation.Rewrite, LanceOperation.ReserveFragments] == kinds
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("stable", [False, True])
-@pytest.mark.parametrize("options", [{}, {"target_rows_per_fragment": 3}])
-def test_the_oracle_compacts_alike(tmp_path, stable, options):
-    """The same numbers, rows with their ids and versions, and fragments."""
-    import lance
-
-    found = []
-    for module, path in ((lance, tmp_path / "o"), (pylanceref, tmp_path / "l")):
-        made = table(path, stable=stable)
-        made.update({"b": "0"}, where="a > 7")
-        made.insert(pa.table(made.to_table().slice(0, 2)))
-        metrics = module.dataset(str(path)).optimize.compact_files(**options)
-        after = lance.dataset(str(path))
-        after.validate()
-        counts = (metrics.fragments_removed, metrics.fragments_added, metrics.files_removed)
-        columns = ["a", "b", "_row_created_at_version", "_row_last_updated_at_version"]
-        rows = after.to_table(columns if stable else None, with_row_id=True)
-        held = [(one.fragment_id, one.physical_rows) for one in after.get_fragments()]
-        found.append((counts, rows.to_pydict(), held))
-
-    assert found[0] == found[1]
 
 
 def test_a_compaction_is_planned_run_and_committed_by_different_processes(tmp_path):

@@ -4,8 +4,6 @@ import contextlib
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from lanceref import validate
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused
@@ -86,32 +84,6 @@ def test_a_write_that_fails_anywhere_loses_nothing(tmp_path, monkeypatch, versio
         done, calls = store.calls <= calls, calls + 1
 
     assert calls > 20
-
-
-COLUMNS = st.fixed_dictionaries(
-    {"i": st.lists(st.none() | st.integers(-5, 5), max_size=20)},
-    optional={"s": st.lists(st.none() | st.text(max_size=3), max_size=20)},
-)
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from(["append", "overwrite"]), COLUMNS), max_size=4),
-    st.integers(1, 7),
-)
-def test_any_history_reads_back(tmp_path_factory, steps, most):
-    """Appends and overwrites of any rows: each version holds what it should."""
-    root = tmp_path_factory.mktemp("t")
-    schema = pa.schema({"i": pa.int8(), "s": pa.string()})
-    rows: list[dict[str, object]] = []
-    for number, (mode, columns) in enumerate(steps, 1):
-        size = min(map(len, columns.values()))
-        new = [{name: columns[name][i] for name in columns} for i in range(size)]
-        rows = new if mode == "overwrite" else rows + new
-        full = pa.Table.from_pylist(new, schema=schema)
-        ds = write_dataset(full, root, mode=mode, max_rows_per_file=most)
-        assert number == ds.version
-        assert pa.Table.from_pylist(rows, schema=schema).to_pylist() == ds.to_table().to_pylist()
 
 
 def _comparable(manifest):
