@@ -155,7 +155,6 @@ class FullZipPage(Page):
         size = page.extents[0].size
         if len(page.extents) > 1:
             self._index = RowIndex(self._file, page.extents[1], page.num_rows, size, page.place)
-            self._run_bytes = max(1, self._run_bytes // 2)  # held twice: in entries, and cut out
         else:
             expect("L.page.fullzip.size", size, page.num_rows * self._shape.stride, page.place)
 
