@@ -25,9 +25,8 @@ from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import page_policy
 from lanceref.file.container import is_legacy
-from lanceref.file.extension_types import resolved, resolved_batch
-from lanceref.file.projection import project
 from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_view import project, resolved, resolved_batch
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.storage import create_sink, open_source
 from lanceref.storage import whole as written_whole

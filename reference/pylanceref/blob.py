@@ -15,8 +15,8 @@ from lanceref.blobs.descriptors import BlobRange
 from lanceref.core.arrow_buffers import from_start
 from lanceref.core.errors import ColumnNotFound, NotFound, RowDeleted
 from lanceref.core.integers import unsigned
-from lanceref.file.projection import project
 from lanceref.file.schema import BLOB_EXTENSION, Field
+from lanceref.file.schema_view import project
 from lanceref.index.row_set import Keys
 from lanceref.search.row_locator import DELETED, Places, RowLocator
 from lanceref.search.snapshot import Snapshot

@@ -34,7 +34,7 @@ from lanceref.data_file.data_file import open_file
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, Recutter, batches, page_policy
-from lanceref.file.extension_types import resolved, resolved_batch
+from lanceref.file.schema_view import resolved, resolved_batch
 from lanceref.files import File
 from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
 from lanceref.storage.uri import joined

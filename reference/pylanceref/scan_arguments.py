@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 from lanceref.core.errors import NotFound, QueryRefused, SchemaRefused
 from lanceref.core.integers import unsigned
-from lanceref.file.projection import project
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_view import project
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search.minhash_search import MinHashQuery
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection, take_projection

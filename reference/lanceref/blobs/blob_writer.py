@@ -42,8 +42,8 @@ from lanceref.core.arrow_buffers import type_over
 from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_2, FileVersion
 from lanceref.file.column_io import DataArea
-from lanceref.file.extension_types import storage_of
 from lanceref.file.schema import BLOB_EXTENSION, EXTENSION_KEY, Field, LanceSchema
+from lanceref.file.schema_view import storage_of
 from lanceref.proto import table_pb2
 from lanceref.storage import Sink, Source, Store, StoreOptions, open_source, whole
 from lanceref.storage.protocol import NO_OPTIONS

@@ -16,7 +16,6 @@ from dataclasses import replace
 import pyarrow as pa
 
 from lanceref.core.errors import Place, SchemaRefused
-from lanceref.file.extension_types import storage_of
 from lanceref.file.schema import (
     BFLOAT16,
     EXTENSION_KEY,
@@ -29,6 +28,7 @@ from lanceref.file.schema import (
     arrow_type,
     is_primary,
 )
+from lanceref.file.schema_view import storage_of
 from lanceref.proto import file_pb2
 
 MOST_IDS = 1 << 31

@@ -19,8 +19,8 @@ import pyarrow as pa
 from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import field_message, schema_of
-from lanceref.file.projection import split_path
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_view import split_path
 from lanceref.operations import new_data
 from lanceref.operations.new_data import Batches, ColumnSource, numbered_fields
 from lanceref.operations.update import as_column

@@ -27,7 +27,7 @@ import numpy as np
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import OperationRefused
 from lanceref.core.file_versions import FileVersion
-from lanceref.file.projection import project
+from lanceref.file.schema_view import project
 from lanceref.index.fragment_reuse import NAME, MovedRows, content_of
 from lanceref.index.indices import Index, paths_of
 from lanceref.index.row_set import Keys, encode_treemap

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
-from lanceref.file.projection import project
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_view import project
 from lanceref.index.index_file import version_for
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.indices import Index, indexed_path, kind_of, paths_of

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
-from lanceref.file.projection import project
+from lanceref.file.schema_view import project
 from lanceref.index.bloom import Hashes
 from lanceref.index.indices import Index
 from lanceref.index.minhash.minhash_lsh import MinHashLsh

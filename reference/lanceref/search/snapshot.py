@@ -20,9 +20,8 @@ from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, RowNotFound
 from lanceref.core.integers import unique_inverse
 from lanceref.core.limits import Budget, bound_table
-from lanceref.file.extension_types import resolved, resolved_batch
-from lanceref.file.projection import project, split_path
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_view import project, resolved, resolved_batch, split_path
 from lanceref.index.indices import Indices
 from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import find_version

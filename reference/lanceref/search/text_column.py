@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
-from lanceref.file.projection import project
 from lanceref.file.schema import Field
+from lanceref.file.schema_view import project
 from lanceref.index.full_text.analyzer import Analyzer, Documents, gather, joined
 from lanceref.index.full_text.bm25 import Corpus, rounded_lengths
 from lanceref.index.full_text.inverted import Inverted, is_text

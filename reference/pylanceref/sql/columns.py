@@ -25,7 +25,7 @@ from lanceref import operations
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryFailed, QueryRefused, SchemaRefused
 from lanceref.core.query_limits import GROWN_BYTES, ITEM_BYTES, QueryTooLarge, calling
-from lanceref.file.extension_types import resolved
+from lanceref.file.schema_view import resolved
 from lanceref.search.snapshot import Snapshot, take_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.errors import BadSchema, Place
-from lanceref.file.extension_types import resolved, resolved_batch, storage_of
 from lanceref.file.schema import arrow_type
+from lanceref.file.schema_view import resolved, resolved_batch, storage_of
 
 PLACE = Place("f", 0)
 

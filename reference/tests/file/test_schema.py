@@ -7,8 +7,8 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, Place, SchemaRefused
 from lanceref.file.arrow_schema import schema_message, schema_of
-from lanceref.file.projection import project
 from lanceref.file.schema import parse_schema
+from lanceref.file.schema_view import project
 from lanceref.proto import file_pb2
 
 BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name": "lance.bfloat16"})

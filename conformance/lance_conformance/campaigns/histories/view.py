@@ -9,7 +9,7 @@ from random import Random
 
 import pyarrow as pa
 import pylanceref
-from lanceref.file.projection import project
+from lanceref.file.schema_view import project
 from lanceref.index.vector.single_file import open_index
 from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pylanceref.dataset import LanceDataset
