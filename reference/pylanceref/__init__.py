@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     )
     from pylanceref.dataset import LanceDataset, dataset, write_dataset
     from pylanceref.fragment import DataFile, LanceFragment
-    from pylanceref.history import sanitize_ts
     from pylanceref.merge_insert import MergeInsertBuilder
     from pylanceref.metadata import FragmentMetadata
     from pylanceref.operation import DatasetBasePath, Index, IndexFile, LanceOperation, Transaction
@@ -51,7 +50,7 @@ __all__ += ["FieldStatistics", "FragmentMetadata", "Index"]
 __all__ += ["IndexFile", "LanceDataset", "LanceFragment", "LanceOperation"]
 __all__ += ["LanceScanner", "MergeInsertBuilder", "ScanStatistics"]
 __all__ += ["Session", "Transaction", "batch_udf", "blob_array", "blob_field"]
-__all__ += ["bytes_read_counter", "dataset", "iops_counter", "json_to_schema", "sanitize_ts"]
+__all__ += ["bytes_read_counter", "dataset", "iops_counter", "json_to_schema"]
 __all__ += ["schema_to_json", "write_dataset"]
 
 _NAMES = {
@@ -60,7 +59,6 @@ _NAMES = {
     "pylanceref.blob": "Blob BlobArray BlobColumn BlobFile BlobType blob_array blob_field",
     "pylanceref.dataset": "LanceDataset dataset write_dataset",
     "pylanceref.fragment": "DataFile LanceFragment",
-    "pylanceref.history": "sanitize_ts",
     "pylanceref.merge_insert": "MergeInsertBuilder",
     "pylanceref.metadata": "FragmentMetadata",
     "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",

@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from operator import index
 from typing import IO
 
 import numpy as np
@@ -14,15 +13,14 @@ import pyarrow as pa
 from lanceref.blobs.descriptors import BlobRange
 from lanceref.core.arrow_buffers import from_start
 from lanceref.core.errors import ColumnNotFound, NotFound, RowDeleted
-from lanceref.core.integers import unsigned
+from lanceref.core.integers import unique_inverse, unsigned
 from lanceref.file.schema import BLOB_EXTENSION, Field
 from lanceref.file.schema_view import project
 from lanceref.index.row_set import Keys
 from lanceref.search.row_locator import DELETED, Places, RowLocator
-from lanceref.search.snapshot import Snapshot
-from lanceref.table.lineage import ROW_ID
+from lanceref.search.snapshot import Snapshot, positions_of
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import ROW_ADDRESS, FragmentRows
+from lanceref.table.rows import FragmentRows
 
 BUFFER_BYTES = 512 * 1024
 """Bytes that sequential reading fetches ahead."""
@@ -124,83 +122,61 @@ def blob_field(
     return pa.field(name, BlobType(), nullable, metadata or None)
 
 
-class BlobFile(io.RawIOBase):
-    """One blob as a file that is read."""
+class _Range(io.RawIOBase):
+    """The bytes of one blob as a file without a buffer."""
 
     def __init__(self, inner: BlobRange) -> None:
-        self._inner, self._at = inner, 0
-        self._ahead_from, self._ahead = 0, b""
+        self.inner, self._at = inner, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.inner.size}[whence]
+        if start + offset < 0:
+            raise ValueError(f"negative seek value {start + offset}")
+        self._at = start + offset
+        return self._at
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._next(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def readall(self) -> bytes:
+        return self._next(self.inner.size)
+
+    def _next(self, size: int) -> bytes:
+        """Return up to `size` bytes from the position on, which moves to their end."""
+        data = self.inner.read(self._at, max(self._at, min(self._at + size, self.inner.size)))
+        self._at += len(data)
+        return data
+
+
+class BlobFile(io.BufferedReader):
+    """One blob as a file that is read; BUFFER_BYTES are fetched ahead."""
+
+    def __init__(self, inner: BlobRange) -> None:
+        super().__init__(_Range(inner), BUFFER_BYTES)
+        self._inner = inner
 
     def size(self) -> int:
         """Return the size of the blob in bytes."""
         return self._inner.size
 
-    def readable(self) -> bool:
-        """Whether the blob can be read, as for files: always true."""
-        return True
-
-    def seekable(self) -> bool:
-        """Whether the blob can be positioned, as for files: always true."""
-        return True
-
-    def tell(self) -> int:
-        """Return the position of the next byte."""
-        self._check_open()
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position from the start, from here or from the end. Raises ValueError."""
-        self._check_open()
-        if whence not in (io.SEEK_SET, io.SEEK_CUR, io.SEEK_END):
-            raise ValueError(f"Invalid whence: {whence}")
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size()}[whence]
-        if start + offset < 0:
-            raise ValueError(f"negative seek value {start + offset}")
-        self._at = start + index(offset)
-        return self._at
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Read up to `size` bytes, all that are left when it is negative."""
-        self._check_open()
-        left = max(0, self.size() - self._at)
-        wanted = left if size is None or size < 0 else min(size, left)
-        data = self._fetch(wanted)
-        self._at += len(data)
-        return data
-
-    def readinto(self, b: bytearray | memoryview) -> int:  # type: ignore[override]
-        """Read into a buffer and return how many bytes. Raises TypeError."""
-        view = memoryview(b).cast("B")
-        if view.readonly:
-            raise TypeError(f"readinto() needs a read-write buffer, not {type(b).__name__}")
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
-
     def read_range(self, offset: int, length: int) -> bytes:
         """Read a range of the blob; the position stays. Raises ValueError outside of it."""
-        self._check_open()
+        if self.closed:
+            raise ValueError("read of closed file")
         if unsigned(offset) + unsigned(length) > self.size():
             raise ValueError(f"Blob range end {offset + length} exceeds blob size {self.size()}")
         return self._inner.read(offset, offset + length)
 
     def __repr__(self) -> str:
         return f"<BlobFile size={self.size()}>"
-
-    def _check_open(self) -> None:
-        if self.closed:
-            raise ValueError("read of closed file")
-
-    def _fetch(self, wanted: int) -> bytes:
-        """Return the next bytes, out of what was read ahead where that holds them."""
-        start = self._at - self._ahead_from
-        if not 0 <= start <= start + wanted <= len(self._ahead):
-            if wanted >= BUFFER_BYTES:
-                return self._inner.read(self._at, self._at + wanted)
-            end = min(self.size(), self._at + BUFFER_BYTES)
-            self._ahead_from, self._ahead = self._at, self._inner.read(self._at, end)
-            start = 0
-        return self._ahead[start : start + wanted]
 
 
 class BlobColumn:
@@ -248,50 +224,38 @@ def locate_blobs(
         raise ValueError(f"the column {column!r} is not a blob column")
     rows = given[0] if isinstance(given[0], pa.Array) else [unsigned(row) for row in given[0]]
     keys = np.asarray(rows, np.uint64)
-    if indices is None:
+    if indices is not None:
+        positions = positions_of(keys, snapshot.fragments.num_rows)
+    else:
         by_address = ids is None or not snapshot.stable_row_ids
         positions = RowLocator(snapshot.fragments, by_address=by_address)(keys)
-        name = ROW_ADDRESS if ids is None else ROW_ID
-        _check_known(positions, keys, name, by_address=by_address)
-    else:
-        count = snapshot.fragments.num_rows
-        if len(keys) and int(keys.max()) >= count:
-            raise NotFound(f"row {int(keys.max())} of {count} rows")
-        positions = keys.astype(np.int64)
-    owners = np.searchsorted(snapshot.fragments.ends, positions, "right")
-    blobs: list[BlobRange | None] = [None] * len(keys)
-    for number in np.unique(owners).tolist():
-        fragment, mine = snapshot.fragments[number], np.flatnonzero(owners == number)
-        located = _read(fragment, field, positions[mine] - fragment.rows_before)
-        for row, blob in zip(mine.tolist(), located, strict=True):
-            blobs[row] = blob
-    return blobs
+        _check_known(positions, keys, by_address=by_address)
+    unique, back = unique_inverse(positions)
+    parts = snapshot.fragments.split(unique)
+    blobs = [blob for rows, chosen in parts for blob in _read(rows, field, chosen)]
+    return [blobs[at] for at in back.tolist()]
 
 
-def _check_known(positions: Places, keys: Keys, name: str, *, by_address: bool) -> None:
+def _check_known(positions: Places, keys: Keys, *, by_address: bool) -> None:
     """Raise NotFound, or RowDeleted where all missing rows are known to be deleted."""
     missing = positions < 0
     if not missing.any():
         return
     if by_address and (positions[missing] == DELETED).all():
-        raise RowDeleted(
-            f"Expected {len(keys)} rows, got {len(np.unique(keys[~missing]))}. A take operation "
-            "that includes row addresses must not target deleted rows."
-        )
-    raise NotFound(f"no row with {name} {int(keys[missing].min())}")
+        raise RowDeleted(f"{missing.sum()} of {len(keys)} rows to take are deleted")
+    raise NotFound(f"no row {int(keys[missing].min())}")
 
 
 def _read(fragment: FragmentRows, field: Field, positions: Places) -> list[BlobRange | None]:
-    """Return the blobs of rows of one fragment."""
-    unique, back = np.unique(positions, return_inverse=True)
-    (array,) = fragment.take(unique, (field,), ())
+    """Return the blobs of ascending rows of one fragment."""
+    (array,) = fragment.take(positions, (field,), ())
     below = field
     while below.children:
         (below,), array = below.children, from_start(array).flatten()[0]
-    files = fragment.columns.blob_files(field, fragment.offsets(unique))
-    located: list[BlobRange | None] = [None] * len(unique)
+    files = fragment.columns.blob_files(field, fragment.offsets(positions))
+    located: list[BlobRange | None] = [None] * len(positions)
     for own in dict.fromkeys(files):
         rows = [row for row, file in enumerate(files) if file is own]
         for row, blob in zip(rows, own.locate(array.take(pa.array(rows))), strict=True):
             located[row] = blob
-    return [located[at] for at in back.tolist()]
+    return located

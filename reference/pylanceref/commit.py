@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypedDict
 
 from lanceref.core.errors import CommitConflictError, DataRefused, NotStorable
 from lanceref.core.file_versions import FROM_WORDS, V0_1, version_named
@@ -21,13 +20,6 @@ from pylanceref.transactions import lance_schema, to_message
 from pylanceref.write import Destination, Target, committed, open_target
 
 __all__ = ["CommitConflictError", "CommitLock"]
-
-
-class BulkCommitResult(TypedDict):
-    """The new version, and the one transaction that several became."""
-
-    dataset: OpenTable
-    merged: Transaction
 
 
 def commit_operation(
@@ -83,8 +75,11 @@ def commit_batch(
     dest: Destination,
     transactions: Sequence[Transaction],
     **kwargs: object,
-) -> BulkCommitResult:
-    """Commit several Appends as one. Raises ValueError for none, NotImplementedError for others."""
+) -> dict[str, object]:
+    """Commit several Appends as one, and return the new version and that one.
+
+    Raises ValueError for none, NotImplementedError for others.
+    """
     if not transactions:
         raise ValueError("No transactions to commit")
     fragments: list[FragmentMetadata] = []
@@ -95,7 +90,7 @@ def commit_batch(
     read = min(one.read_version for one in transactions)
     merged = Transaction(read, LanceOperation.Append(fragments))
     made = commit_operation(kind, dest, merged, **kwargs)  # type: ignore[arg-type]
-    return BulkCommitResult(dataset=made, merged=merged)
+    return {"dataset": made, "merged": merged}
 
 
 def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:

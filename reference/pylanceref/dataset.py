@@ -25,7 +25,6 @@ from pylanceref import edits, history, index_listing, indexing, reading, referen
 from pylanceref.commit import commit_batch, commit_operation
 from pylanceref.errors import TableNotFound
 from pylanceref.fragment import LanceFragment
-from pylanceref.history import sanitize_ts
 from pylanceref.late_names import late_names
 from pylanceref.optimize import DatasetOptimizer
 from pylanceref.reading import LanceStats
@@ -44,25 +43,9 @@ LANCE_COMMIT_MESSAGE_KEY = MESSAGE_KEY
 """Transaction property that holds the message of a commit."""
 
 _LATE = {
-    "lanceref.operations.cleanup": "AutoCleanupConfig CleanupStats",
-    "lanceref.table.refs": "Branch Tag",
-    "pylanceref.blob": "BlobFile",
-    "pylanceref.commit": "BulkCommitResult",
-    "lanceref.operations.alter_table": "AlterColumn",
-    "pylanceref.edits": "DeleteResult UpdateResult",
-    "pylanceref.history": "Version",
-    "pylanceref.index_listing": "IndexInformation",
-    "pylanceref.indices": "IndexConfig SupportedDistributedIndices",
-    "pylanceref.merge_insert": "ExecuteResult MergeInsertBuilder",
-    "pylanceref.metadata": "DataFile FragmentMetadata",
+    "lanceref.operations.cleanup": "AutoCleanupConfig",
     "pylanceref.operation": "DatasetBasePath Index IndexFile LanceOperation Transaction",
-    "pylanceref.optimize": "Compaction CompactionMetrics DatasetOptimizer",
-    "pylanceref.query": "DocumentGranularity FullTextQuery MinHashQuery",
-    "pylanceref.references": "VersionRef",
     "pylanceref.scanner": "ColumnOrdering LanceScanner",
-    "pylanceref.schema": "LanceSchema",
-    "pylanceref.reading": "DataStatistics DatasetStats FieldStatistics",
-    "pylanceref.udf": "BatchUDF BatchUDFCheckpoint batch_udf",
 }
 """Names that other modules define and pylance has in this one."""
 
@@ -90,9 +73,8 @@ def dataset(
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
     opened = LanceDataset(uri, version, **arguments)  # type: ignore[arg-type]
     if asof is not None and version is None:
-        return references.checkout_version(
-            opened, history.version_before(opened, sanitize_ts(asof))
-        )
+        moment = datetime.fromisoformat(asof) if isinstance(asof, str) else asof
+        return references.checkout_version(opened, history.version_before(opened, moment))
     return opened
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from lanceref import operations
@@ -36,28 +36,16 @@ if TYPE_CHECKING:
     from lanceref.operations.new_data import ColumnSource
 
 
-class DeleteResult(TypedDict):
-    """How many rows a delete has removed."""
-
-    num_deleted_rows: int
-
-
-class UpdateResult(TypedDict):
-    """How many rows an update has changed."""
-
-    num_rows_updated: int
-
-
 def delete(
     table: OpenTable,
     predicate: object,
     *,
     conflict_retries: int = CONFLICT_RETRIES,
     retry_timeout: timedelta = RETRY_TIMEOUT,
-) -> DeleteResult:
-    """Delete the rows that pass a filter. Raises QueryRefused, CommitConflict."""
+) -> dict[str, int]:
+    """Delete the rows that pass a filter, and say how many. Raises QueryRefused, CommitConflict."""
 
-    def attempt() -> DeleteResult:
+    def attempt() -> dict[str, int]:
         chosen = operations.update.select_rows(
             table._snapshot, condition(table._snapshot, predicate)
         )
@@ -68,7 +56,7 @@ def delete(
             transaction.delete.updated_fragments.extend(removal.updated)
             transaction.delete.deleted_fragment_ids.extend(removal.removed)
             table._commit(Staged(transaction, affected=removal.affected, draft=draft))
-        return DeleteResult(num_deleted_rows=removal.num_rows)
+        return {"num_deleted_rows": removal.num_rows}
 
     return retried(table, attempt, conflict_retries, retry_timeout)
 
@@ -89,12 +77,12 @@ def update(
     conflict_retries: int = CONFLICT_RETRIES,
     retry_timeout: timedelta = RETRY_TIMEOUT,
     data_storage_version: str | None = None,
-) -> UpdateResult:
+) -> dict[str, int]:
     """Set columns of rows to expressions. Raises QueryRefused, EditFailed, CommitConflict."""
     version = file_version_of(table, data_storage_version)
     bind_values(updates, table._snapshot.schema(BlobHandling.BYTES).arrow)
 
-    def attempt() -> UpdateResult:
+    def attempt() -> dict[str, int]:
         snapshot = table._snapshot
         wanted = None if where is None else condition(snapshot, where)
         chosen = operations.update.select_rows(snapshot, wanted)
@@ -117,7 +105,7 @@ def update(
                 draft=draft,
             )
             table._commit(staged)
-        return UpdateResult(num_rows_updated=removal.num_rows)
+        return {"num_rows_updated": removal.num_rows}
 
     return retried(table, attempt, conflict_retries, retry_timeout)
 

@@ -15,16 +15,12 @@ class CallerFailed(LanceError, OSError, ValueError):
     """What code of a caller raised: `OSError` in pylance, `ValueError` there for one fragment."""
 
 
-class ColumnMissing(NotFound, KeyError):
-    """A column to be indexed that the table does not have: pylance raises `KeyError` here."""
-
-
 class ColumnRefused(LanceError, TypeError):
     """A column of a type that an index cannot have: pylance raises `TypeError` here."""
 
 
-class IndexMissing(NotFound, KeyError):
-    """An index that the version does not have, asked for by key."""
+class KeyMissing(NotFound, KeyError):
+    """A column to be indexed, or an index asked for by name, that the table does not have."""
 
 
 class IndexMixed(LanceError, ValueError):

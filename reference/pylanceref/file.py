@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, TypedDict, Unpack
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
-from lanceref.file.column_io import ColumnReader, Recutter, batches, page_policy
+from lanceref.file.column_io import ColumnReader, batches, page_policy
 from lanceref.file.schema_view import resolved, resolved_batch
 from lanceref.files import File
 from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
@@ -41,25 +41,6 @@ from lanceref.storage.uri import joined
 
 __all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileSession", "LanceFileStatistics"]
 __all__ += ["LanceFileWriter", "ReaderResults", "stable_version"]
-
-
-def stretches(
-    readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
-) -> Iterator[list[pa.Array]]:
-    """Yield one array per reader for as many whole batches as all of them hold without a copy.
-
-    Cutting them into batches is left to the caller: done on a record batch, it costs the same for
-    any number of columns.
-    """
-    if any(nests_fixed_size_lists(reader.type) for reader in readers):
-        yield from batches(readers, start, end, batch_size)
-        return
-    recutters = [Recutter(reader.scan(start, end)) for reader in readers]
-    while start < end:
-        ahead = min((recutter.ahead() for recutter in recutters), default=batch_size)
-        rows = min(max(1, ahead // batch_size) * batch_size, end - start)
-        yield [recutter.next(rows) for recutter in recutters]
-        start += rows
 
 
 class ReaderResults:
@@ -189,7 +170,9 @@ class LanceFileReader(File):
 
     def _stream(self, start: int, end: int, batch_size: int) -> Iterator[pa.RecordBatch]:
         """Yield the batches of rows `start`..`end`; a run is dropped before the next is read."""
-        for arrays in stretches(self._readers, start, end, batch_size):
+        uncut = not any(nests_fixed_size_lists(reader.type) for reader in self._readers)
+        columns = [reader.scan(start, end) for reader in self._readers]
+        for _, arrays in batches(columns, start, end, batch_size, uncut=uncut):
             stretch = self._batch(arrays)
             arrays.clear()
             for at in range(0, max(1, len(stretch)), batch_size):
@@ -255,16 +238,6 @@ def _has_views(type_: pa.DataType) -> bool:
     return any(_has_views(type_.field(number).type) for number in range(type_.num_fields))
 
 
-class WriterOptions(TypedDict, total=False):
-    """Arguments of a file that is written, besides its path and how that is reached."""
-
-    schema: pa.Schema | None
-    data_cache_bytes: int | None
-    version: str | None
-    max_page_bytes: int | None
-    keep_original_array: bool | None
-
-
 class LanceFileWriter:
     """Writes one data file of version 2.0 to 2.3 (the default is 2.2).
 
@@ -282,7 +255,6 @@ class LanceFileWriter:
         version: str | None = None,
         storage_options: dict[str, str] | None = None,
         max_page_bytes: int | None = None,
-        keep_original_array: bool | None = None,
     ) -> None:
         self._version = version_named(version)
         if self._version == V0_1:
@@ -389,6 +361,6 @@ class LanceFileSession:
         """Open a file of the session's folder for reading."""
         return LanceFileReader(self._uri(path), self._options, columns)
 
-    def open_writer(self, path: str, **options: Unpack[WriterOptions]) -> LanceFileWriter:
+    def open_writer(self, path: str, **options: object) -> LanceFileWriter:
         """Begin a file; arguments as of `LanceFileWriter`."""
-        return LanceFileWriter(self._uri(path), storage_options=self._options, **options)
+        return LanceFileWriter(self._uri(path), storage_options=self._options, **options)  # type: ignore[arg-type]

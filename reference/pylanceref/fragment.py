@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self, Unpack
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from pylanceref.metadata import (
     RowDatasetVersionMeta,
     RowIdMeta,
 )
-from pylanceref.progress import FragmentWriteProgress, NoopFragmentWriteProgress, Reporter
+from pylanceref.progress import FragmentWriteProgress, Reporter
 from pylanceref.scan_arguments import Columns, ScanArguments, describe
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lanceref.operations.new_data import ColumnSource
 
 __all__ = ["DataFile", "DeletionFile", "FragmentMetadata", "FragmentSession"]
-__all__ += ["FragmentWriteProgress", "LanceFragment", "NoopFragmentWriteProgress"]
+__all__ += ["FragmentWriteProgress", "LanceFragment"]
 __all__ += ["RowDatasetVersionMeta", "RowIdMeta", "write_fragments"]
 
 __getattr__ = late_names(__name__, {}, "RowIdSequence")
@@ -134,7 +134,12 @@ class LanceFragment:
         self, columns: Columns = None, with_row_address: bool | None = None
     ) -> FragmentSession:
         """Return what takes rows of the same columns again and again."""
-        return FragmentSession(self, columns, bool(with_row_address))
+        chosen: Columns = self.schema.names if columns is None else columns
+        if with_row_address and isinstance(chosen, Mapping):
+            chosen = {**chosen, ROW_ADDRESS: ROW_ADDRESS}
+        elif with_row_address:
+            chosen = [*chosen, ROW_ADDRESS]
+        return FragmentSession(self, chosen)
 
     def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
@@ -144,8 +149,9 @@ class LanceFragment:
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
         """Describe a data file as a fragment. Raises NotFound, SchemaRefused."""
-        found = operations.new_data.external_file(dataset._snapshot, filename, whole=True)
-        return FragmentMetadata(fragment_id, [DataFile.from_message(found.entry)], found.num_rows)
+        described = operations.new_data.external_file
+        entry, num_rows = described(dataset._snapshot, filename, whole=True)
+        return FragmentMetadata(fragment_id, [DataFile.from_message(entry)], num_rows)
 
     @staticmethod
     def create(
@@ -227,18 +233,13 @@ class LanceFragment:
         return FragmentMetadata.from_message(made.fragment), made.fields
 
 
+@dataclass(frozen=True)
 class FragmentSession:
     """Takes rows of the same columns of a fragment."""
 
-    def __init__(self, fragment: LanceFragment, columns: Columns, with_address: bool) -> None:
-        """Take all columns where none are given."""
-        self._fragment = fragment
-        self._columns: Columns = fragment.schema.names if columns is None else columns
-        if with_address and isinstance(self._columns, Mapping):
-            self._columns = {**self._columns, ROW_ADDRESS: ROW_ADDRESS}
-        elif with_address:
-            self._columns = [*self._columns, ROW_ADDRESS]
+    fragment: LanceFragment
+    columns: Columns
 
     def take(self, indices: Sequence[int] | pa.Array) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""
-        return self._fragment.take(indices, self._columns)
+        return self.fragment.take(indices, self.columns)

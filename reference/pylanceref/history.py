@@ -167,16 +167,6 @@ def summary_of(manifest: Manifest) -> dict[str, str]:
     return {name: str(count) for name, count in counts.items()}
 
 
-def sanitize_ts(ts: datetime | str) -> datetime:
-    """Return a moment; text is in the form of ISO 8601. Raises TypeError, ValueError."""
-    if isinstance(ts, str):
-        return datetime.fromisoformat(ts)
-    if not isinstance(ts, datetime):
-        raise TypeError(f"Unrecognized version timestamp {ts} of type {type(ts)}")
-    to_pydatetime = getattr(ts, "to_pydatetime", None)  # a moment of pandas
-    return ts if to_pydatetime is None else to_pydatetime()
-
-
 Edit = Mapping[str, str | None]
 """Values by key; None takes the key out."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
-from typing import TypedDict
 from uuid import UUID
 
 from lanceref.core.errors import QueryRefused
@@ -18,8 +17,9 @@ from lanceref.transactions.index_entries import MEM_WAL_INDEX, SYSTEM_INDICES, c
 from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pyroaring import BitMap
 
-from pylanceref.errors import IndexMissing, IndexNotFound
+from pylanceref.errors import IndexNotFound, KeyMissing
 from pylanceref.table_handle import OpenTable
+from pylanceref.transactions import index_of
 
 
 @dataclass(frozen=True)
@@ -83,35 +83,24 @@ SHOWN = {REUSE_INDEX: "FragmentReuse", MEM_WAL_INDEX: "MemWal"}
 """Types of the indices of the system."""
 
 
-class IndexInformation(TypedDict):
-    """One segment as `list_indices` has it; `version` is that of the table it was made for."""
-
-    name: str
-    type: str
-    uuid: str
-    fields: list[str]
-    version: int
-    fragment_ids: set[int]
-    base_id: int | None
-
-
-def list_indices(table: OpenTable) -> list[IndexInformation]:
-    """Return every segment: name, type, uuid, fields, version, fragments."""
+def list_indices(table: OpenTable) -> list[dict[str, object]]:
+    """Return every segment: name, type, uuid, fields, version of the table, fragments, base."""
     told = "list_indices is deprecated. Use describe_indices instead."
     warnings.warn(told, DeprecationWarning, stacklevel=2)
-    listed, segments = [], {one.uuid: one for one in table._snapshot.indices.segments}
+    listed: list[dict[str, object]] = []
+    segments = {one.uuid: one for one in table._snapshot.indices.segments}
     for entry in sorted(_listed(table), key=lambda one: one.name):
         uuid = str(UUID(bytes=entry.uuid.uuid))
         listed.append(
-            IndexInformation(
-                name=entry.name,
-                type=_described(segments[uuid])[0],
-                uuid=uuid,
-                fields=_paths(table, entry),
-                version=entry.dataset_version,
-                fragment_ids=set(segments[uuid].holds),
-                base_id=entry.base_id if entry.HasField("base_id") else None,
-            )
+            {
+                "name": entry.name,
+                "type": _described(segments[uuid])[0],
+                "uuid": uuid,
+                "fields": _paths(table, entry),
+                "version": entry.dataset_version,
+                "fragment_ids": set(segments[uuid].holds),
+                "base_id": entry.base_id if entry.HasField("base_id") else None,
+            }
         )
     return listed
 
@@ -122,12 +111,12 @@ def describe_indices(table: OpenTable) -> list[IndexDescription]:
 
 
 def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
-    """Return what an index covers, and numbers of each segment. Raises IndexMissing."""
+    """Return what an index covers, and numbers of each segment. Raises KeyMissing."""
     from pylanceref.index_statistics import describe, statistics_of  # imports every type of index
 
     found, index = dict(_by_name(table)).get(index_name), _known(table, index_name)
     if found is None or index is None:
-        raise IndexMissing(f'Index "{index_name}" not found')
+        raise KeyMissing(f'Index "{index_name}" not found')
     fragments = {rows.fragment.id: rows.num_rows for rows in table._snapshot.fragments}
     bitmaps = [(covered(entry) or BitMap()) & BitMap(fragments) for entry in found]
     rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
@@ -218,20 +207,16 @@ def describe_index(
 
 def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
     """Describe a segment; what its entry does not say is None."""
-    try:
-        created = datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
-    except (ValueError, OverflowError, OSError):  # beyond the year 9999
-        created = None
-    has_size = entry.files or not covered(entry)
+    one, has_size = index_of(entry), entry.files or not covered(entry)
     return IndexSegmentDescription(
-        uuid=str(UUID(bytes=entry.uuid.uuid)),
-        dataset_version_at_last_update=entry.dataset_version,
-        fragment_ids=set(covered(entry) or ()),
-        index_version=entry.index_version,
-        created_at=created,
-        size_bytes=sum(file.size_bytes for file in entry.files) if has_size else None,
-        base_id=entry.base_id if entry.HasField("base_id") else None,
-        covering_fields=list(entry.covering_fields),
+        one.uuid,
+        one.dataset_version,
+        set(one.fragment_ids),
+        one.index_version,
+        one.created_at,
+        sum(file.size_bytes for file in entry.files) if has_size else None,
+        one.base_id,
+        one.covering_fields,
     )
 
 

@@ -17,7 +17,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.parameters import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.index_type import Kind
 from lanceref.index.indices import indexed_path
-from lanceref.index.training import has_order, leaf
+from lanceref.index.training import leaf
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_index import TYPES, VectorType
 from lanceref.index.vector.vector_kind import Vector
@@ -27,7 +27,7 @@ from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.hnsw_graph import FEWEST_EDGES, USUAL, GraphParameters
 from lanceref.operations.index_build import indexed_field
 
-from pylanceref.errors import ColumnMissing, ColumnRefused
+from pylanceref.errors import ColumnRefused, KeyMissing
 from pylanceref.index_listing import INVERTED_DETAILS, IndexConfig
 from pylanceref.nearest import METRIC_NAMES
 from pylanceref.sql.rewriting import words
@@ -39,6 +39,9 @@ BY_KEYWORD = words(
     "BTREE BITMAP NGRAM ZONEMAP LABEL_LIST INVERTED FTS BLOOMFILTER RTREE MINHASHLSH"
 )
 """Names that may be given as text."""
+
+CHECKED = words("BTREE BITMAP NGRAM LABEL_LIST INVERTED")
+"""Types that refuse a column before anything else is looked at."""
 
 GRANULARITY = "document_granularity"
 """A parameter that is given by keyword, whatever the others are given by."""
@@ -69,7 +72,7 @@ def index_request(
     index_type: str | IndexConfig,
     parameters: Mapping[str, object],
 ) -> IndexRequest:
-    """Check a request. Raises ColumnMissing, ColumnRefused, TypeError, NotImplementedError."""
+    """Check a request. Raises KeyMissing, ColumnRefused, TypeError, NotImplementedError."""
     if not isinstance(column, str):
         if len(column) > 1:
             raise NotImplementedError("Scalar indices currently only support a single column")
@@ -94,7 +97,7 @@ def index_request(
     except NotFound as error:
         if kind.details == INVERTED_DETAILS:
             raise IndexRefused(f"FTS field path '{column}' does not exist") from error
-        raise ColumnMissing(f"{column} not found in schema") from error
+        raise KeyMissing(f"{column} not found in schema") from error
     field, _ = operations.index_build.indexed_field(schema, path)
     _check_type(kind, column, field, parameters.get(GRANULARITY))
     return IndexRequest(kind, path, parameters)
@@ -103,17 +106,8 @@ def index_request(
 def _check_type(kind: Kind, column: str, field: Field, granularity: object) -> None:
     """Raise ColumnRefused for a wrong type, QueryRefused for elements without a list."""
     type_ = leaf(field).arrow.type
-    is_text = pa.types.is_string(type_) or pa.types.is_large_string(type_)
-    ordered = has_order(field), "of numbers, text, bytes, decimals or times"
-    fits, wanted = {
-        "BTREE": ordered,
-        "BITMAP": ordered,
-        "LABEL_LIST": (is_list(type_), "a list or large list"),
-        "NGRAM": (is_text, "a string"),
-        "INVERTED": (kind.accepts(field), "string, large string or list of strings, or json"),
-    }.get(kind.name, (True, ""))
-    if not fits:
-        raise ColumnRefused(f"{kind.name} index column {column} must be {wanted}, but got {type_}")
+    if kind.name in CHECKED and not kind.accepts(field):
+        raise ColumnRefused(f"{kind.name} cannot index column {column} of type {type_}")
     is_element = granularity is DocumentGranularity.LIST_ELEMENT
     if kind.details == INVERTED_DETAILS and is_element and not is_list(type_):
         raise QueryRefused(NO_LIST.format(column))
@@ -123,9 +117,6 @@ FLOATS = (np.float16, np.float32, np.float64)
 """Types of the numbers of centroids and codewords."""
 
 LOGGER = logging.getLogger(__name__)
-
-HINTS = {"shuffle_partition_batches": 10240, "shuffle_partition_concurrency": 2}
-"""Arguments that the details keep and nothing here looks at, with their defaults."""
 
 STORAGE_ARGUMENTS = ("num_sub_vectors", "num_bits", "pq_codebook", "rabitq_model", "skip_transpose")
 """Arguments for the storage; with them go `sample_rate` and `max_iters`."""
@@ -158,8 +149,10 @@ def vector_request(
     centroids = _centroids(arguments, kind)
     count = _partitions(arguments, centroids)
     rate, rounds = _positive(arguments, "sample_rate", 256), _positive(arguments, "max_iters", 50)
-    if "PQ" in type_.storage.name:
-        _check_pq(arguments, centroids)
+    if "PQ" in type_.storage.name and arguments.get("num_sub_vectors") is None:
+        raise ValueError("num_partitions and num_sub_vectors are required for IVF_PQ")
+    if "PQ" in type_.storage.name and arguments.get("pq_codebook") is not None is centroids:
+        raise ValueError("ivf_centroids must be specified when pq_codebook is provided")
     check_column(kind, chosen, type_)
     target, files = arguments.get("target_partition_size"), arguments.get("index_file_version")
     if not isinstance(files, str | None):
@@ -176,8 +169,7 @@ def vector_request(
         centroids,
         {**_storage(arguments, type_, kind), "sample_rate": rate, "max_iters": rounds},
         _graph(arguments) if type_.graphs else USUAL,
-        _hints(type_, arguments, rate, rounds),
-        type_.name == "IVF_PQ" and files is not None and files.lower() == "legacy",
+        single_file=type_.name == "IVF_PQ" and files is not None and files.lower() == "legacy",
     )
     return IndexRequest(Vector, indexed_path(schema, columns[0])[0], {"vector": vectors})
 
@@ -192,24 +184,36 @@ def _storage(
     if type_.graphs:
         storage.pop("skip_transpose", None)  # codes beside a graph are always transposed
     given = storage.get("pq_codebook")
-    if not isinstance(given, pa.Array):
-        return storage
-    numbers, parts = vectors_of(given).values, operator.index(storage["num_sub_vectors"])  # type: ignore[arg-type]
-    words = 2 ** operator.index(storage.get("num_bits", 8))  # type: ignore[arg-type]
-    if isinstance(given, pa.FixedShapeTensorArray) and len(numbers) == parts:
-        numbers = numbers.reshape(words, -1)  # as they lie: part by part, codeword by codeword
-    if numbers.shape != (words, kind.dimension):
-        raise ValueError(f"PQ codebook must be ({words}, {kind.dimension}), got {numbers.shape}")
-    storage["pq_codebook"] = np.reshape(numbers, (parts, words, -1))
+    if given is not None:
+        storage["pq_codebook"] = _codebook(given, arguments, kind.dimension)
     return storage
 
 
+def _codebook(given: object, arguments: Mapping[str, object], dimension: int) -> AnyVectors:
+    """Return codewords (parts, words, numbers). Raises TypeError, ValueError."""
+    parts = operator.index(arguments["num_sub_vectors"])  # type: ignore[arg-type]
+    words = 2 ** operator.index(arguments.get("num_bits", 8))  # type: ignore[arg-type]
+    if isinstance(given, pa.Array):
+        numbers = vectors_of(given).values
+        if numbers.size == words * dimension:  # as they lie: part by part, codeword by codeword
+            numbers = numbers.reshape(parts, words, -1)
+    elif isinstance(given, np.ndarray):
+        numbers = given
+    else:
+        raise TypeError(f"PQ codebook must be an array, got {type(given)}")
+    if numbers.dtype not in FLOATS:
+        raise TypeError(f"PQ codebook must be floating number, got {numbers.dtype}")
+    if numbers.shape != (parts, words, dimension // parts):
+        raise ValueError(f"PQ codebook must be 3D array ({parts}, {words}), got {numbers.shape}")
+    return numbers
+
+
 def vector_column(schema: LanceSchema, column: str, num_sub_vectors: object = None) -> ColumnType:
-    """Return the type of a column of vectors. Raises ColumnMissing, ColumnRefused, ValueError."""
+    """Return the type of a column of vectors. Raises KeyMissing, ColumnRefused, ValueError."""
     try:
         field, _ = indexed_field(schema, column)
     except NotFound as error:
-        raise ColumnMissing(f"{column} not found in schema") from error
+        raise KeyMissing(f"{column} not found in schema") from error
     type_ = leaf(field).arrow.type
     found = vector_type(type_)
     if found is None:
@@ -261,23 +265,6 @@ def _centroids(arguments: Mapping[str, object], kind: ColumnType) -> AnyVectors 
     return given
 
 
-def _check_pq(arguments: Mapping[str, object], centroids: AnyVectors | None) -> None:
-    codebook, parts = arguments.get("pq_codebook"), arguments.get("num_sub_vectors")
-    if parts is None:
-        raise ValueError("num_partitions and num_sub_vectors are required for IVF_PQ")
-    if codebook is None:
-        return
-    if centroids is None:
-        raise ValueError("ivf_centroids must be specified when pq_codebook is provided")
-    if isinstance(codebook, np.ndarray):
-        bits = arguments.get("num_bits", 8)
-        wanted = (parts, 2 ** operator.index(bits))  # type: ignore[arg-type]
-        if codebook.ndim != 3 or codebook.shape[:2] != wanted:
-            raise ValueError(f"PQ codebook must be 3D array {wanted}, got {codebook.shape}")
-        if codebook.dtype not in FLOATS:
-            raise TypeError(f"PQ codebook must be floating number, got {codebook.dtype}")
-
-
 def _graph(arguments: Mapping[str, object]) -> GraphParameters:
     """Return what graphs are built with. Raises TypeError, OverflowError, QueryRefused."""
     given = {name: operator.index(arguments[name]) for name in WIDEST if name in arguments}  # type: ignore[arg-type]
@@ -301,25 +288,3 @@ def _positive(arguments: Mapping[str, object], name: str, usual: int) -> int:
     if number < 1:
         raise QueryRefused(f"{name} must be at least 1, got {number}")
     return number
-
-
-def _hints(
-    type_: VectorType, arguments: Mapping[str, object], rate: int, rounds: int
-) -> dict[str, str]:
-    """Return what the details keep of how the index was asked for."""
-    found = {
-        "lance.ivf.max_iters": f"{rounds}",
-        "lance.ivf.sample_rate": f"{rate}",
-        "lance.skip_transpose": "true" if arguments.get("skip_transpose") else "false",
-    }
-    for name, usual in HINTS.items():
-        given = arguments.get(name)
-        found[f"lance.ivf.{name}"] = f"{usual if given is None else given}"
-    storage = type_.storage.name
-    if storage in ("PQ", "SQ"):
-        found[f"lance.{storage.lower()}.sample_rate"] = f"{rate}"
-    if storage == "PQ":
-        found |= {"lance.pq.max_iters": f"{rounds}", "lance.pq.kmeans_redos": "1"}
-    if type_.graphs:
-        found["lance.hnsw.prefetch_distance"] = "2"
-    return found

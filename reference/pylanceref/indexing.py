@@ -68,22 +68,32 @@ def create_scalar_index(
     staged = options.fragment_ids is not None
     if staged and not request.kind.stages:
         raise ValueError(f"{request.kind.name} segments need create_index_uncommitted(...)")
+    _create(table, request, name, options, staged=staged, is_committed=not staged)
+
+
+def _create(
+    table: OpenTable,
+    request: IndexRequest,
+    name: str | None,
+    options: BuildOptions,
+    *,
+    staged: bool = False,
+    is_committed: bool = False,
+) -> table_pb2.IndexMetadata:
+    """Build a segment, commit it if so asked, and return its entry; a staged one is not finished.
+
+    Raises IndexRefused for a name that is taken.
+    """
     name = _free_name(table, request) if name is None else name
     before = _replaceable(table, name, request.column, replace=options.replace)
-    entry = _build(table, request, name, options, staged=staged)
-    if not staged:
-        commit_segments(table, [entry], before)
-
-
-def _build(
-    table: OpenTable, request: IndexRequest, name: str, options: BuildOptions, *, staged: bool
-) -> table_pb2.IndexMetadata:
-    """Build a segment and return its entry; a staged one is finished later."""
     chosen = options.fragment_ids if options.train else []
     fragments = table.fragment_rows(None if chosen is None else sorted(set(chosen)))
     given = request.kind, request.column, request.parameters, fragments, name
     own, build = segment_uuid(options.index_uuid), operations.index_build.build_segment
-    return build(table._snapshot, *given, own, staged=staged)
+    entry = build(table._snapshot, *given, own, staged=staged)
+    if is_committed:
+        commit_segments(table, [entry], before)
+    return entry
 
 
 def _free_name(table: OpenTable, request: IndexRequest) -> str:
@@ -137,11 +147,7 @@ def create_index(
     options, given = BuildOptions.split(arguments)
     schema = table._snapshot.manifest.schema
     request = vector_request(schema, column, index_type, metric, given)
-    name = _free_name(table, request) if name is None else name
-    before = _replaceable(table, name, request.column, replace=options.replace)
-    entry = _build(table, request, name, options, staged=False)
-    if options.fragment_ids is None:
-        commit_segments(table, [entry], before)
+    _create(table, request, name, options, is_committed=options.fragment_ids is None)
     return table
 
 
@@ -160,16 +166,12 @@ def create_index_uncommitted(
     schema = table._snapshot.manifest.schema
     if isinstance(index_type, str) and index_type.upper() not in BY_KEYWORD:
         vectors = vector_request(schema, column, index_type, metric, given)
-        name = f"{vectors.column}_idx" if name is None else name
-        return index_of(_build(table, vectors, name, options, staged=False))
+        return index_of(_create(table, vectors, name, replace(options, replace=True)))
     request = index_request(schema, column, index_type, given)
-    name = _free_name(table, request) if name is None else name
-    _replaceable(table, name, request.column, replace=options.replace)
     if options.index_uuid is not None and request.kind.name not in WITH_UUID:
         raise QueryRefused(f"index_uuid is no longer accepted for {request.kind.shown}")
     trained = options.train and bool(table._snapshot.fragments)
-    options = replace(options, train=trained)
-    return index_of(_build(table, request, name, options, staged=True))
+    return index_of(_create(table, request, name, replace(options, train=trained), staged=True))
 
 
 def merge_index_metadata(

@@ -14,10 +14,11 @@ import math
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
+from lanceref.core.compute import pc
 from lanceref.core.errors import DataRefused
 from lanceref.index.index_type import Built
 from lanceref.index.segment import SegmentWriter
@@ -57,76 +58,57 @@ SUB_VECTORS = (16, 8)
 """Numbers of a sub-vector, where nobody says how many sub-vectors there are."""
 
 
+class _Model:
+    """Vectors of a fixed size, and what else there is to say of them: texts and numbers."""
+
+    _column: ClassVar[str]
+
+    def save(self, uri: str, *, storage_options: dict[str, str] | None = None) -> None:
+        """Write the model as a data file."""
+        said = {name: str(value) for name, value in vars(self).items()}
+        del said[self._column]
+        values = getattr(self, self._column)
+        schema = pa.schema([pa.field(self._column, values.type)], metadata=said)
+        with LanceFileWriter(uri, schema, storage_options=storage_options) as writer:
+            writer.write_batch(pa.table([values], schema=schema))
+
+    @classmethod
+    def load(cls, uri: str, *, storage_options: dict[str, str] | None = None) -> Self:
+        """Read a model. Raises NotFound, FormatError, KeyError, TypeError for another file."""
+        rows = LanceFileReader(uri, storage_options=storage_options).read_all().to_table()
+        held: dict[str, object] = {cls._column: rows[cls._column].combine_chunks()}
+        for key, value in (rows.schema.metadata or {}).items():
+            held[key.decode()] = int(value) if value.isdigit() else value.decode()
+        return cls(**held)
+
+
 @dataclass(eq=False)
-class IvfModel:
+class IvfModel(_Model):
     """Centroids, a fixed-size list for each partition, and the distance they were trained for."""
 
     centroids: pa.FixedSizeListArray
     distance_type: str
+    _column = "centroids"
 
     @property
     def num_partitions(self) -> int:
         """Number of partitions, which is that of centroids."""
         return len(self.centroids)
 
-    def save(self, uri: str, *, storage_options: dict[str, str] | None = None) -> None:
-        """Write the model as a data file."""
-        said = {"distance_type": self.distance_type}
-        _save(uri, "centroids", self.centroids, said, storage_options)
-
-    @classmethod
-    def load(cls, uri: str, *, storage_options: dict[str, str] | None = None) -> IvfModel:
-        """Read a model. Raises NotFound, FormatError, KeyError for another file."""
-        centroids, said = _load(uri, "centroids", storage_options)
-        return cls(centroids, said["distance_type"])
-
 
 @dataclass(eq=False)
-class PqModel:
+class PqModel(_Model):
     """Codewords of sub-vectors: as many lists of the vectors' size as there are codes."""
 
     num_subvectors: int
     codebook: pa.FixedSizeListArray
     num_bits: int = field(default=8, kw_only=True)
+    _column = "codebook"
 
     @property
     def dimension(self) -> int:
         """How many numbers each vector of the model has."""
         return int(self.codebook.type.list_size)
-
-    def save(self, uri: str, *, storage_options: dict[str, str] | None = None) -> None:
-        """Write the model as a data file."""
-        said = {"num_subvectors": str(self.num_subvectors), "num_bits": str(self.num_bits)}
-        _save(uri, "codebook", self.codebook, said, storage_options)
-
-    @classmethod
-    def load(cls, uri: str, *, storage_options: dict[str, str] | None = None) -> PqModel:
-        """Read a model. Raises NotFound, FormatError, KeyError for another file."""
-        codebook, said = _load(uri, "codebook", storage_options)
-        return cls(int(said["num_subvectors"]), codebook, num_bits=int(said.get("num_bits", "8")))
-
-
-def _save(
-    uri: str,
-    name: str,
-    values: pa.FixedSizeListArray,
-    said: dict[str, str],
-    storage_options: dict[str, str] | None,
-) -> None:
-    schema = pa.schema([pa.field(name, values.type)], metadata=said)
-    with LanceFileWriter(uri, schema, storage_options=storage_options) as writer:
-        writer.write_batch(pa.table([values], schema=schema))
-
-
-def _load(
-    uri: str, name: str, storage_options: dict[str, str] | None
-) -> tuple[pa.FixedSizeListArray, dict[str, str]]:
-    reader = LanceFileReader(uri, storage_options=storage_options)
-    said = {
-        key.decode(): value.decode()
-        for key, value in (reader.metadata().schema.metadata or {}).items()
-    }
-    return reader.read_all().to_table()[name].combine_chunks(), said
 
 
 ROW_ID, PARTITION = "_rowid", "__ivf_part_id"
@@ -147,8 +129,7 @@ def write_segment(
     """Write a segment of the rows of files. Raises DataRefused."""
     encoded, type_ = EncodedRows(product), TYPES["IVF_PQ"]
     for name in names:
-        rows = _read(folder, name)
-        _check(rows, len(product.model.centroids))
+        rows = _read(folder, name, len(product.model.centroids))
         codes = rows[COLUMN].combine_chunks()
         width = product.fields[0].type.list_size
         if codes.type.list_size != width:
@@ -163,19 +144,14 @@ def write_segment(
     return Built(given.details(product), type_.storage.version)
 
 
-def _read(folder: str, name: str) -> pa.Table:
-    """Return the rows of a file. Raises NotFound, FormatError, DataRefused."""
+def _read(folder: str, name: str, count: int) -> pa.Table:
+    """Return the rows of a file of codes. Raises NotFound, FormatError, DataRefused."""
     rows = LanceFileReader(posixpath.join(folder, name)).read_all().to_table()
     if rows.schema.names != [ROW_ID, PARTITION, COLUMN]:
         raise DataRefused(f"{name} has the columns {rows.schema.names}")
+    if len(rows) and (most := pc.max(rows[PARTITION]).as_py()) >= count:
+        raise DataRefused(f"there is no partition {most} among {count}")
     return rows
-
-
-def _check(rows: pa.Table, count: int) -> None:
-    """Raise DataRefused for rows of a partition that there is not."""
-    numbers = rows[PARTITION].to_numpy()
-    if len(numbers) and int(numbers.max()) >= count:
-        raise DataRefused(f"there is no partition {int(numbers.max())} among {count}")
 
 
 class IndicesBuilder:
@@ -277,8 +253,8 @@ class IndicesBuilder:
         """Write the rows of such files by partition; return the files' names. Raises ValueError."""
         if not isinstance(unsorted_filenames, list):
             raise ValueError("filenames must be a list of strings")
-        rows = pa.concat_tables([_read(dir_path, name) for name in unsorted_filenames])
-        _check(rows, ivf.num_partitions)
+        count = ivf.num_partitions
+        rows = pa.concat_tables([_read(dir_path, name, count) for name in unsorted_filenames])
         name = f"{shuffle_output_root_filename or 'sorted'}_0.lance"
         with LanceFileWriter(posixpath.join(dir_path, name), rows.schema) as writer:
             writer.write_batch(rows.sort_by(PARTITION))
@@ -313,10 +289,7 @@ class IndicesBuilder:
         """Return the number of sub-vectors, by default of 16 or 8 numbers. Raises ValueError."""
         dimension = self.dimension
         if given is None:
-            for size in SUB_VECTORS:
-                if dimension % size == 0:
-                    return dimension // size
-            raise ValueError(f"dimension {dimension} is not divisible by 16 or 8")
+            given = next((dimension // one for one in SUB_VECTORS if dimension % one == 0), 0)
         if not isinstance(given, int):
             raise ValueError("num_subvectors must be an int")
         if not 0 < given <= dimension or dimension % given:

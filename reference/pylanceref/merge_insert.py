@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
-from typing import Self, TypedDict
+from typing import Self
 
 import pyarrow as pa
 from lanceref.core.arrow_buffers import whole_rows
@@ -36,13 +36,8 @@ from pylanceref.transactions import from_message
 from pylanceref.types import reader_of
 from pylanceref.write import Target, homes_of
 
-
-class ExecuteResult(TypedDict):
-    """How many rows a merge inserted, updated and deleted."""
-
-    num_inserted_rows: int
-    num_updated_rows: int
-    num_deleted_rows: int
+Counts = dict[str, int]
+"""How many rows a merge inserted, updated and deleted."""
 
 
 class MergeInsertBuilder:
@@ -58,7 +53,6 @@ class MergeInsertBuilder:
             if key not in names:
                 raise QueryRefused(f"Merge insert key column '{key}' does not exist in schema")
         self._actions = merge.Actions()
-        self._conditions = {"update": "", "delete": ""}
         self._retries = CONFLICT_RETRIES
         self._timeout = RETRY_TIMEOUT
         self._version = file_version_of(table, None)
@@ -68,14 +62,14 @@ class MergeInsertBuilder:
 
     def _primary_key(self) -> list[str]:
         """Return the columns of the primary key in its order; none where there is no such key."""
-        fields = self._table._snapshot.manifest.message.fields
-        marked = [one for one in fields if one.unenforced_primary_key]
+        every = self._table._snapshot.manifest.message.fields
+        marked = [one for one in every if one.unenforced_primary_key]
         marked.sort(key=lambda one: one.unenforced_primary_key_position)
         return [one.name for one in marked]
 
     def when_matched_update_all(self, condition: str | None = None) -> Self:
         """Let matched rows become those of the source, where a condition holds."""
-        self._actions.update, self._conditions["update"] = True, condition or ""
+        self._actions.update = True
         self._actions.update_if = mask_of(condition) if condition else None
         return self
 
@@ -96,7 +90,7 @@ class MergeInsertBuilder:
 
     def when_not_matched_by_source_delete(self, expr: str | None = None) -> Self:
         """Delete the rows that none of the source matches, where a condition holds."""
-        self._actions.delete_unmatched, self._conditions["delete"] = True, expr or ""
+        self._actions.delete_unmatched = True
         self._actions.delete_if = (
             (lambda snapshot: table_condition(snapshot, expr)) if expr else None
         )
@@ -134,21 +128,12 @@ class MergeInsertBuilder:
         self._check(source, inserts=actions.insert)
         if self._use_index and merge.has_key_index(snapshot, self._keys):
             raise EditFailed("a merge by an index of its keys does not support explain_plan")
-        joined = "Full" if actions.delete_unmatched else "Right" if actions.insert else "Inner"
-        update_if, delete_if = self._conditions["update"], self._conditions["delete"]
-        matched = "Fail" if actions.fail else "Delete" if actions.delete else "DoNothing"
-        if matched == "DoNothing" and actions.update:
-            matched = f"UpdateIf({update_if})" if update_if else "UpdateAll"
-        by_source = f"DeleteIf({delete_if})" if delete_if else "Delete"
-        by_source = by_source if actions.delete_unmatched else "Keep"
-        inserted, keys = "InsertAll" if actions.insert else "DoNothing", ", ".join(self._keys)
-        on = ", ".join(f"({key}, {key})" for key in self._keys)
+        named = ((one.name, getattr(actions, one.name)) for one in fields(actions))
+        done, keys = ", ".join(name for name, is_set in named if is_set), ", ".join(self._keys)
         return (
-            f"MergeInsert: on=[{keys}], when_matched={matched}, when_not_matched={inserted}, "
-            f"when_not_matched_by_source={by_source}\n"
-            f"  HashJoinExec: join_type={joined}, on=[{on}]\n"
+            f"MergeInsert: on=[{keys}], actions=[{done}]\n"
+            f"  HashJoinExec: on=[{keys}]\n"
             f"    LanceRead: projection=[{keys}], num_fragments={len(snapshot.fragments)}\n"
-            f"    StreamingTableExec: projection=[{', '.join(source.names)}]\n"
         )
 
     def analyze_plan(self, data_obj: object, *, schema: pa.Schema | None = None) -> str:
@@ -162,12 +147,10 @@ class MergeInsertBuilder:
             files = sum(path.endswith(".lance") for path in draft.paths)
         finally:
             draft.discard()  # nothing is committed
-        written = counter.written_bytes - before
-        elapsed = f"{(time.perf_counter() - start) * 1e3:.3f}ms"
-        told = {"bytes_written": written, "num_files_written": files, **result}
-        counts = ", ".join(f"{name}={count}" for name, count in told.items())
+        told = {"bytes_written": counter.written_bytes - before, "num_files_written": files}
+        counts = ", ".join(f"{name}={count}" for name, count in {**told, **result}.items())
         first, rest = plan.split("\n", 1)
-        return f"{first}, elapsed={elapsed}, metrics=[{counts}]\n{rest}"
+        return f"{first}, elapsed={time.perf_counter() - start:.6f}s, metrics=[{counts}]\n{rest}"
 
     def _homes(self) -> Sequence[Home]:
         """Return where new files go. Raises DataRefused for a base that there is not."""
@@ -178,11 +161,11 @@ class MergeInsertBuilder:
         bases = list(snapshot.manifest.message.base_paths)
         return homes_of(target, bases, self._bases)
 
-    def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> ExecuteResult:
+    def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> Counts:
         """Merge rows. Raises SchemaRefused for another schema, EditFailed, CommitConflict."""
         source = self._source(data_obj, schema)
 
-        def attempt() -> ExecuteResult:
+        def attempt() -> Counts:
             with Draft() as draft:
                 staged, result = self._stage(source, draft)
                 self._table._commit(staged)
@@ -192,7 +175,7 @@ class MergeInsertBuilder:
 
     def execute_uncommitted(
         self, data_obj: object, *, schema: pa.Schema | None = None
-    ) -> tuple[Transaction, ExecuteResult]:
+    ) -> tuple[Transaction, Counts]:
         """Write what a merge needs, and return the transaction that is to be committed."""
         with Draft() as draft:
             staged, result = self._stage(self._source(data_obj, schema), draft)
@@ -208,9 +191,9 @@ class MergeInsertBuilder:
         schema = self._table._snapshot.manifest.schema.arrow
         if not set(self._keys) <= {*source.column_names} & {*schema.names}:
             return source
-        fields = [pa.field(name, schema.field(name).type) for name in self._keys]
+        keys = pa.schema([pa.field(name, schema.field(name).type) for name in self._keys])
         try:
-            return source.select(self._keys).cast(pa.schema(fields))
+            return source.select(self._keys).cast(keys)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return source
 
@@ -221,12 +204,12 @@ class MergeInsertBuilder:
         version = V2_0 if own == V0_1 else own  # rows of a merge are written whole
         optional = tuple(replace(field, nullable=True) for field in manifest.schema.fields)
         appended_schema(LanceSchema(optional), schema_of(source), version)
-        fields = manifest.schema.fields if inserts else ()
-        lacking = [f.name for f in fields if not f.arrow.nullable and f.name not in source.names]
+        required = [f for f in manifest.schema.fields if inserts and not f.arrow.nullable]
+        lacking = [field.name for field in required if field.name not in source.names]
         if lacking:
             raise EditFailed(f"target column(s) {json.dumps(lacking)} are non-nullable")
 
-    def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, ExecuteResult]:
+    def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, Counts]:
         """Write what the merge needs, and return what is to be committed."""
         actions = self._actions
         if actions.only_deletes:
@@ -235,12 +218,11 @@ class MergeInsertBuilder:
         is_retry = snapshot.manifest.version != self._first_version
         inserts = actions.insert and (source.num_rows > 0 or is_retry)
         self._check(source.schema, inserts=inserts)
-        found = merge.match(snapshot, source, self._keys)
         as_columns = self._use_index and merge.is_patched(
             snapshot, source.schema, self._keys, actions
         )
-        plan = merge.plan_merge(snapshot, source, self._keys, actions, found)
-        result = ExecuteResult(
+        plan = merge.plan_merge(snapshot, source, self._keys, actions)
+        result = Counts(
             num_inserted_rows=len(plan.inserted),
             num_updated_rows=len(plan.updated),
             num_deleted_rows=0 if as_columns else plan.num_deleted,
@@ -254,8 +236,8 @@ class MergeInsertBuilder:
         removal = remove(snapshot, snapshot.fragments.split(plan.removed), draft)
         transaction = self._table._new_transaction()
         schema = snapshot.manifest.schema
-        fields = schema.fields if actions.only_deletes_matches else schema.flat()
-        put_update(transaction, removal, new.fragments, [field.id for field in fields])
+        changed = schema.fields if actions.only_deletes_matches else schema.flat()
+        put_update(transaction, removal, new.fragments, [field.id for field in changed])
         if self._keys == self._primary_key() and not actions.only_deletes_matches:
             by_name = {field.name: field.id for field in schema.fields}
             inserted = source.select(self._keys).take(pa.array(plan.inserted))
@@ -272,9 +254,9 @@ class MergeInsertBuilder:
         merge.write_merged_columns(snapshot, source, self._keys, plan, transaction.update, draft)
         if not len(plan.inserted):
             return Staged(transaction, draft=draft)
-        fields = tuple(one for one in given.fields if one.name in source.schema.names)
-        rows = source.select([one.name for one in fields]).take(pa.array(plan.inserted))
-        some, homes = LanceSchema(fields, given.metadata), self._homes()
+        held = tuple(one for one in given.fields if one.name in source.schema.names)
+        rows = source.select([one.name for one in held]).take(pa.array(plan.inserted))
+        some, homes = LanceSchema(held, given.metadata), self._homes()
         new = write_new_rows(
             snapshot, rows.to_batches(), draft, self._version, homes=homes, schema=some
         )

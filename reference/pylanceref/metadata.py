@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -71,7 +71,7 @@ class DataFile:
         """Describe a file below the data folder or a base. Raises NotFound, SchemaRefused."""
         from lanceref.operations.new_data import external_file
 
-        return cls.from_message(external_file(dataset._snapshot, path, base_id).entry)
+        return cls.from_message(external_file(dataset._snapshot, path, base_id)[0])
 
     @classmethod
     def from_message(cls, entry: table_pb2.DataFile) -> DataFile:
@@ -287,35 +287,34 @@ class FragmentMetadata:
 
     def to_json(self) -> dict[str, object]:
         """Return the fragment as objects that `json.dumps` takes."""
-        versions = {name: getattr(self, name) for name in _VERSION_ARMS}
-        return {
-            "id": self.id,
-            "files": [one.asdict() for one in self.files],
-            "overlays": [one.asdict() for one in self.overlays],
-            "physical_rows": self.physical_rows,
-            "deletion_file": None if self.deletion_file is None else self.deletion_file.asdict(),
-            "row_id_meta": None if self.row_id_meta is None else self.row_id_meta.asdict(),
-            **{key: held and held.asdict() for key, held in versions.items()},
-        }
+        return {name: _json(getattr(self, name)) for name in self.__match_args__}
 
     @staticmethod
     def from_json(json_data: str) -> FragmentMetadata:
         """Return the fragment of a JSON text."""
         held: dict[str, Any] = json.loads(json_data)
-        files = [DataFile(**one) for one in held["files"]]
-        made = FragmentMetadata(held["id"], files, held["physical_rows"])
-        if held.get("deletion_file") is not None:
-            made.deletion_file = DeletionFile(**held["deletion_file"])
-        if held.get("row_id_meta") is not None:
-            made.row_id_meta = RowIdMeta.from_dict(held["row_id_meta"])
-        made.overlays = [
-            DataOverlayFile(DataFile(**one["data_file"]), one["offsets"], one["committed_version"])
-            for one in held.get("overlays") or ()
-        ]
-        for name in _VERSION_ARMS:
-            if held.get(name) is not None:
-                setattr(made, name, RowDatasetVersionMeta.from_dict(held[name]))
-        return made
+        readers: dict[str, Callable[[Any], object]] = {
+            "files": lambda every: [DataFile(**one) for one in every],
+            "deletion_file": lambda one: DeletionFile(**one),
+            "row_id_meta": RowIdMeta.from_dict,
+            "overlays": lambda every: [
+                DataOverlayFile(**{**one, "data_file": DataFile(**one["data_file"])})
+                for one in every
+            ],
+            **dict.fromkeys(_VERSION_ARMS, RowDatasetVersionMeta.from_dict),
+        }
+        given = {name: value for name, value in held.items() if value is not None}
+        return FragmentMetadata(
+            **{name: readers.get(name, lambda one: one)(value) for name, value in given.items()}
+        )
+
+
+def _json(value: object) -> object:
+    """Return what `json.dumps` takes for a value."""
+    if isinstance(value, list):
+        return [_json(one) for one in value]
+    described = getattr(value, "asdict", None)
+    return value if described is None else described()
 
 
 def _arm(message: table_pb2.DataFragment, arms: tuple[str, str]) -> bytes | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Self, TypedDict, Unpack, cast
 
 from lanceref.core.errors import DataRefused, OperationRefused
@@ -17,10 +17,9 @@ from lanceref.core.file_versions import version_named
 from lanceref.core.integers import unsigned
 from lanceref.operations import compaction
 from lanceref.operations.cleanup import AGE_KEY, INTERVAL_KEY, AutoCleanupConfig
-from lanceref.operations.index_build import UpdateRules, update_indices
+from lanceref.operations.index_build import update_indices
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage.protocol import Draft
-from lanceref.table.data_files import MAX_BYTES_PER_FILE
 from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import new_transaction
@@ -62,11 +61,6 @@ class CompactionMetrics:
     fragments_added: int = 0
     files_removed: int = 0
     files_added: int = 0
-
-    def __add__(self, other: CompactionMetrics) -> CompactionMetrics:
-        """Return what two compactions did together."""
-        pairs = zip(asdict(self).values(), asdict(other).values(), strict=True)
-        return CompactionMetrics(*(one + two for one, two in pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +205,7 @@ class DatasetOptimizer:
         self._table = table
 
     def compact_files(self, **options: Unpack[CompactionOptions]) -> CompactionMetrics:
-        """Write anew what is small or has many deleted rows. Raises TypeError, CommitConflict."""
-        unknown = options.keys() - CompactionOptions.__annotations__.keys()
-        if unknown:
-            raise TypeError(f"compact_files() got an unexpected keyword argument {min(unknown)!r}")
+        """Write anew what is small or has many deleted rows. Raises ValueError, CommitConflict."""
         return Compaction.execute(self._table, options)
 
     def optimize_indices(
@@ -229,9 +220,8 @@ class DatasetOptimizer:
         With 0 for `num_indices_to_merge` they get a segment of their own, for vectors also without
         a number unless partitions have become too large or too small. Raises CommitConflict.
         """
-        table, names = self._table, None if index_names is None else frozenset(index_names)
-        rules = UpdateRules(names, num_indices_to_merge, retrain)
-        updates = list(update_indices(table._snapshot, rules))
+        table, given = self._table, (index_names, num_indices_to_merge)
+        updates = list(update_indices(table._snapshot, *given, retrain=retrain))
         if not updates:
             return
         transaction = new_transaction(table.version)
@@ -297,7 +287,8 @@ def _committed(
             compaction.rewrite_moved(snapshot, groups, draft)
         )
     dataset._commit(Staged(transaction, reuse_index=reuse, draft=draft))
-    return sum((result.metrics for result in rewrites), CompactionMetrics())
+    each = zip(*(astuple(result.metrics) for result in rewrites), strict=True)
+    return CompactionMetrics(*map(sum, each))
 
 
 def _rules(options: CompactionOptions) -> compaction.CompactionRules:
@@ -308,15 +299,7 @@ def _rules(options: CompactionOptions) -> compaction.CompactionRules:
     for name in ("max_source_fragments", "max_source_rows", "max_source_bytes"):
         if name in options and unsigned(options[name]) == 0:
             raise DataRefused(f"{name} must be greater than 0 (use None for no limit)")
-    return compaction.CompactionRules(
-        target_rows=options.get("target_rows_per_fragment", compaction.TARGET_ROWS),
-        materialize_deletions=options.get("materialize_deletions") is not False,
-        deletions_threshold=options.get("materialize_deletions_threshold", 0.1),
-        batch_rows=options.get("batch_size", compaction.BATCH_ROWS),
-        version=None if version is None else version_named(version),
-        excluded=frozenset(options.get("excluded_fragment_ids", ())),
-        max_bytes=options.get("max_bytes_per_file", MAX_BYTES_PER_FILE),
-        max_source_fragments=options.get("max_source_fragments"),
-        max_source_rows=options.get("max_source_rows"),
-        max_source_bytes=options.get("max_source_bytes"),
-    )
+    given = {name: options.get(name) for name in compaction.CompactionRules.__match_args__}
+    given["data_storage_version"] = None if version is None else version_named(version)
+    given = {name: value for name, value in given.items() if value is not None}
+    return compaction.CompactionRules(**given)  # type: ignore[arg-type]

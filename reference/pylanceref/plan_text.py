@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from lanceref.index import predicate as questions
-from lanceref.search.index_plan import Joined, Plan, Question
+from lanceref.search.index_plan import Joined, Plan
 from lanceref.search.minhash_search import MinHashSearch
 from lanceref.search.rows import Condition
 from lanceref.search.text_search import TextSearch
 from lanceref.search.vector_search import VectorSearch
 from lanceref.table.rows import FragmentRows
-
-from pylanceref.query import FullTextQuery
-
-SPELLED_OUT = 3
-"""Values of a list that a plan shows one by one; more are shown as a list."""
 
 
 def plan_text(plan: Plan) -> str:
@@ -24,21 +18,11 @@ def plan_text(plan: Plan) -> str:
     if isinstance(plan, Joined):
         texts = ",".join(map(plan_text, plan.parts))
         return f"{plan.operator}({texts})" if len(plan.parts) > 1 else texts
-    values = plan.predicate.values if isinstance(plan.predicate, questions.Among) else ()
-    if not 1 < len(values) <= SPELLED_OUT:
-        return _question_text(plan, plan.predicate)
-    joint = "AND" if plan.negated else "OR"
-    alone = (_question_text(plan, questions.Among((one,))) for one in values)
-    return reduce(lambda first, second: f"{joint}({first},{second})", alone)
-
-
-def _question_text(question: Question, predicate: questions.Predicate) -> str:
-    """Return a predicate that is put to the index of a question."""
-    text, index = _predicate_text(predicate, question.path), question.index
+    text, index = _predicate_text(plan.predicate, plan.path), plan.index
     if index.kind.json_path is not None:
         text = f"Json({text}->{index.kind.json_path})"
     text = f"[{text}]@{index.name}({index.kind.shown})"
-    return f"NOT({text})" if question.negated else text
+    return f"NOT({text})" if plan.negated else text
 
 
 def _predicate_text(predicate: questions.Predicate, column: str) -> str:
@@ -63,15 +47,11 @@ def _predicate_text(predicate: questions.Predicate, column: str) -> str:
             return f"{column} LIKE '{questions.scalar_text(prefix)}%'"
         case questions.Contains(text):
             return f'contains({column}, Utf8("{text}"))'
-        case questions.HasWords(words):
-            return f"contains_tokens({column}, {' '.join(words)!r})"
-        case questions.Matches(pattern):
-            return f"regexp_match({column}, {pattern!r})"
         case questions.HasLabels(labels, every):
             name = "array_has_all" if every else "array_has_any"
             return f"{name}({column}, List([{', '.join(map(questions.scalar_text, labels))}]))"
-        case questions.Intersects():
-            return f"st_intersects({column}, ...)"
+        case _:
+            return f"{type(predicate).__name__}({column})"
 
 
 def index_steps(condition: Condition) -> list[str]:
@@ -95,9 +75,7 @@ def search_steps(search: VectorSearch | TextSearch | MinHashSearch) -> list[str]
             return _vector_steps(search)
         case TextSearch():
             columns = ", ".join(sorted({column.path for column in search.columns.values()}))
-            assert isinstance(search.query, FullTextQuery)
-            kind = search.query.query_type().value
-            steps = [f"FullTextSearch: query={kind}, columns=[{columns}]"]
+            steps = [f"FullTextSearch: query={type(search.query).__name__}, columns=[{columns}]"]
             for column in search.columns.values():
                 path, fragments = column.path, len(column.unindexed)
                 if column.opened:

@@ -23,16 +23,6 @@ class FragmentWriteProgress(ABC):
         """Called once a fragment was written to its end."""
 
 
-class NoopFragmentWriteProgress(FragmentWriteProgress):
-    """The progress hook that does nothing, which is the default."""
-
-    def begin(self, fragment: FragmentMetadata, **kwargs: object) -> None:
-        """Do nothing when a fragment is begun."""
-
-    def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
-        """Do nothing when a fragment is complete."""
-
-
 class FileSystemFragmentWriteProgress(FragmentWriteProgress):
     """Keeps a file while a fragment is written, and one that describes the fragment."""
 

@@ -8,34 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from types import UnionType
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
+from lanceref.core.integers import unsigned
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.search import full_text
 from lanceref.search.minhash_search import MinHashQuery
 
 __all__ = ["BooleanQuery", "BoostQuery", "CombinedFieldsQuery", "DocumentGranularity"]
-__all__ += ["FullTextOperator", "FullTextQuery", "FullTextQueryType", "MatchQuery", "MinHashQuery"]
+__all__ += ["FullTextOperator", "FullTextQuery", "MatchQuery", "MinHashQuery"]
 __all__ += ["MultiMatchQuery", "Occur", "PhraseQuery"]
-
-MOST = 1 << 32
-"""Numbers of a query lie below."""
 
 HEAVIEST = float(1 << 20)
 """Highest weight of a column of `CombinedFieldsQuery`."""
 
 Value = TypeVar("Value")
-
-
-class FullTextQueryType(Enum):
-    """The kinds of full-text queries, by the names that users give."""
-
-    MATCH = "match"
-    MATCH_PHRASE = "match_phrase"
-    BOOST = "boost"
-    MULTI_MATCH = "multi_match"
-    COMBINED_FIELDS = "combined_fields"
-    BOOLEAN = "boolean"
 
 
 class FullTextOperator(Enum):
@@ -56,12 +43,6 @@ class Occur(Enum):
 class FullTextQuery(full_text.TextQuery):
     """Base of all full-text queries, which find documents by their words."""
 
-    kind: ClassVar[FullTextQueryType]
-
-    def query_type(self) -> FullTextQueryType:
-        """Return which kind of full-text query this is."""
-        return self.kind
-
     def __and__(self, other: FullTextQuery) -> FullTextQuery:
         return BooleanQuery([(Occur.MUST, self), (Occur.MUST, other)])
 
@@ -72,12 +53,6 @@ class FullTextQuery(full_text.TextQuery):
 def _checked(value: Value, kind: type | UnionType, name: str) -> Value:
     if not isinstance(value, kind):
         raise TypeError(f"argument '{name}' of a query is a {type(value).__name__}")
-    return value
-
-
-def _number(value: int, most: int = MOST) -> int:
-    if not 0 <= value < most:
-        raise OverflowError("out of range integral type conversion attempted")
     return value
 
 
@@ -108,8 +83,6 @@ class MatchQuery(FullTextQuery, full_text.Match):
     characters; at most `max_expansions` of them.
     """
 
-    kind = FullTextQueryType.MATCH
-
     def __init__(
         self,
         query: str,
@@ -126,18 +99,16 @@ class MatchQuery(FullTextQuery, full_text.Match):
             _checked(query, str, "query"),
             _checked(column, str, "column"),
             boost=float(_checked(boost, int | float, "boost")),
-            fuzziness=0 if fuzziness is None else _number(fuzziness),
-            max_expansions=_number(max_expansions, 1 << 64),
+            fuzziness=0 if fuzziness is None else unsigned(fuzziness),
+            max_expansions=unsigned(max_expansions),
             every=_is_and(operator),
-            prefix_length=_number(prefix_length),
+            prefix_length=unsigned(prefix_length),
             document_granularity=_granularity(document_granularity),
         )
 
 
 class PhraseQuery(FullTextQuery, full_text.Phrase):
     """Documents with words in their order, each at most `slop` places late."""
-
-    kind = FullTextQueryType.MATCH_PHRASE
 
     def __init__(
         self,
@@ -148,13 +119,11 @@ class PhraseQuery(FullTextQuery, full_text.Phrase):
         document_granularity: DocumentGranularity | None = None,
     ) -> None:
         texts = _checked(query, str, "query"), _checked(column, str, "column")
-        super().__init__(*texts, _number(slop), _granularity(document_granularity))
+        super().__init__(*texts, unsigned(slop), _granularity(document_granularity))
 
 
 class BoostQuery(FullTextQuery, full_text.Boost):
     """Documents of `positive`; those that `negative` finds too lose a part of its score."""
-
-    kind = FullTextQueryType.BOOST
 
     def __init__(
         self, positive: FullTextQuery, negative: FullTextQuery, *, negative_boost: float = 0.5
@@ -165,8 +134,6 @@ class BoostQuery(FullTextQuery, full_text.Boost):
 
 class MultiMatchQuery(FullTextQuery, full_text.MultiMatch):
     """Documents with words in any of some columns: the best column counts."""
-
-    kind = FullTextQueryType.MULTI_MATCH
 
     def __init__(
         self,
@@ -184,8 +151,6 @@ class MultiMatchQuery(FullTextQuery, full_text.MultiMatch):
 
 class CombinedFieldsQuery(FullTextQuery, full_text.CombinedFields):
     """Documents with words in some columns, as if these were one."""
-
-    kind = FullTextQueryType.COMBINED_FIELDS
 
     def __init__(
         self,
@@ -209,8 +174,6 @@ class CombinedFieldsQuery(FullTextQuery, full_text.CombinedFields):
 
 class BooleanQuery(FullTextQuery, full_text.Boolean):
     """Documents that every MUST finds, or any SHOULD without one, and no MUST_NOT."""
-
-    kind = FullTextQueryType.BOOLEAN
 
     def __init__(self, queries: list[tuple[Occur, FullTextQuery]]) -> None:
         parts: dict[Occur, list[FullTextQuery]] = {one: [] for one in Occur}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from lanceref.core.context import Finding, plain_forms
@@ -174,14 +174,6 @@ class DataStatistics:
     fields: list[FieldStatistics]
 
 
-class DatasetStats(TypedDict):
-    """Deleted rows, fragments, and fragments of few rows."""
-
-    num_deleted_rows: int
-    num_fragments: int
-    num_small_files: int
-
-
 class LanceStats:
     """Statistics of one version of a table."""
 
@@ -189,15 +181,15 @@ class LanceStats:
         self._table = table
         self._snapshot = table._snapshot
 
-    def dataset_stats(self, max_rows_per_group: int = 1024) -> DatasetStats:
+    def dataset_stats(self, max_rows_per_group: int = 1024) -> dict[str, int]:
         """Count rows and fragments; a fragment of less than `max_rows_per_group` rows is small."""
         fragments = self._snapshot.fragments
         small = [one for one in fragments if one.columns.stated_rows < max_rows_per_group]
-        return DatasetStats(
-            num_deleted_rows=sum(one.fragment.num_deleted for one in fragments),
-            num_fragments=len(fragments),
-            num_small_files=len(small),
-        )
+        return {
+            "num_deleted_rows": sum(one.fragment.num_deleted for one in fragments),
+            "num_fragments": len(fragments),
+            "num_small_files": len(small),
+        }
 
     def index_stats(self, index_name: str) -> dict[str, object]:
         """Return the statistics of an index. Raises NotFound."""

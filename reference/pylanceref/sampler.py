@@ -9,6 +9,7 @@ import os
 import random
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from lanceref.core.arrow_buffers import whole_rows
 from pylanceref.dataset import LanceDataset
 from pylanceref.dataset import dataset as open_dataset
 from pylanceref.scan_arguments import Columns
+from pylanceref.scanner import resize_batches
 
 T = TypeVar("T")
 
@@ -54,15 +56,15 @@ def maybe_sample(
         yield from taken.combine_chunks().to_batches()
 
 
+@dataclass
 class _Rank:
     """One of `world_size` processes that share a table; a seed says in which random order."""
 
-    def __init__(self, rank: int, world_size: int, randomize: bool = False, seed: int = 0) -> None:
-        self._rank = rank
-        self._world_size = world_size
-        self._randomize = randomize
-        self._seed = seed
-        self._epoch = 0
+    rank: int
+    world_size: int
+    randomize: bool = False
+    seed: int = 0
+    _epoch: int = field(default=0, init=False)
 
     def set_epoch(self, epoch: int) -> None:
         """Say how often the table was gone through before: another order."""
@@ -70,8 +72,8 @@ class _Rank:
 
     def _mixed(self, items: list[T], epoch: int = 0) -> list[T]:
         """Return items in the order of the seed; as they are when none is asked for."""
-        if self._randomize:
-            random.Random(self._seed + epoch).shuffle(items)
+        if self.randomize:
+            random.Random(self.seed + epoch).shuffle(items)
         return items
 
 
@@ -80,7 +82,7 @@ class ShardedFragmentSampler(_Rank):
 
     def __call__(self, dataset: LanceDataset, **arguments: object) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the fragments of this rank; `arguments` are those of a scan."""
-        own = self._mixed(dataset.get_fragments())[self._rank :: self._world_size]
+        own = self._mixed(dataset.get_fragments())[self.rank :: self.world_size]
         yield from dataset.scanner(fragments=own, **arguments).to_batches()  # type: ignore[arg-type]
 
 
@@ -103,8 +105,8 @@ class ShardedBatchSampler(_Rank):
             return self._filtered(dataset, batch_size, columns, filter)
         if with_row_id is not None:
             warnings.warn("with_row_id is not supported for ShardedBatchSampler", stacklevel=2)
-        step = self._world_size * batch_size
-        starts = self._mixed(list(range(self._rank * batch_size, len(dataset), step)))
+        step = self.world_size * batch_size
+        starts = self._mixed(list(range(self.rank * batch_size, len(dataset), step)))
         parts = (dataset.to_table(columns, limit=batch_size, offset=start) for start in starts)
         return (batch for part in parts for batch in part.combine_chunks().to_batches())
 
@@ -112,12 +114,12 @@ class ShardedBatchSampler(_Rank):
         self, dataset: LanceDataset, batch_size: int, columns: Columns, filter: str
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of this rank among those that pass; drawn out of `WINDOW` batches."""
-        rows = _every(dataset.to_batches(columns, filter), self._rank, self._world_size)
-        batches = _regular(rows, batch_size)
-        if not self._randomize:
+        rows = _every(dataset.to_batches(columns, filter), self.rank, self.world_size)
+        batches = resize_batches(rows, batch_size, None, strict=True)
+        if not self.randomize:
             yield from batches
             return
-        rng = random.Random(self._seed + self._epoch)
+        rng = random.Random(self.seed + self._epoch)
         waiting: list[pa.RecordBatch] = []
         for batch in batches:
             waiting.append(batch)
@@ -127,37 +129,30 @@ class ShardedBatchSampler(_Rank):
         yield from waiting
 
 
+@dataclass
 class ShardedFixedBatchSampler(ShardedBatchSampler):
     """Row numbers in batches: each rank has a run of the rows of its own, cut in order."""
 
-    def __init__(
-        self,
-        rank: int,
-        world_size: int,
-        randomize: bool = False,
-        seed: int = 0,
-        batch_size: int = 0,
-        total_num_rows: int = 0,
-    ) -> None:
-        super().__init__(rank, world_size, randomize, seed)
-        self._batch_size = batch_size
-        self._total_num_rows = total_num_rows
-        if total_num_rows and not batch_size:
+    batch_size: int = 0
+    total_num_rows: int = 0
+
+    def __post_init__(self) -> None:
+        if self.total_num_rows and not self.batch_size:
             raise ZeroDivisionError("batches of 0 rows never hold all of them")
 
     @property
     def _per_rank(self) -> int:
         """Rows of each rank but the last ones."""
-        return -(-self._total_num_rows // self._world_size)
+        return -(-self.total_num_rows // self.world_size)
 
     def __len__(self) -> int:
-        return -(-self._per_rank // self._batch_size) if self._batch_size else 0
+        return -(-self._per_rank // self.batch_size) if self.batch_size else 0
 
     def __iter__(self) -> Iterator[list[int]]:
-        start = self._rank * self._per_rank
-        end = min(start + self._per_rank, self._total_num_rows)
-        cuts = range(start, end, self._batch_size or 1)
-        batches = [list(range(cut, min(cut + self._batch_size, end))) for cut in cuts]
+        start = self.rank * self._per_rank
+        end = min(start + self._per_rank, self.total_num_rows)
+        cuts = range(start, end, self.batch_size or 1)
+        batches = [list(range(cut, min(cut + self.batch_size, end))) for cut in cuts]
         yield from self._mixed(batches, self._epoch)
 
 
@@ -168,17 +163,3 @@ def _every(batches: Iterable[pa.RecordBatch], first: int, step: int) -> Iterator
         first += len(taken) * step - batch.num_rows
         if len(taken):
             yield whole_rows(batch).take(pa.array(taken))
-
-
-def _regular(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in batches of `size`; the last may be shorter."""
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(one.num_rows for one in waiting) < size:
-            continue
-        *full, rest = pa.Table.from_batches(waiting).combine_chunks().to_batches(size)
-        waiting = [rest]
-        yield from full
-    if waiting:
-        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()

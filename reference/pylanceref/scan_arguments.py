@@ -206,7 +206,8 @@ def _search_scanner(
     after = None if arguments.get("prefilter") else arguments.get("filter")
     rows = all_columns(snapshot.schema(BlobHandling.DESCRIPTIONS), added)
     bound = None if after is None else bind_filter(after, rows)
-    return scanners.SearchScanner(snapshot, fragments, result, options, search, bound)
+    given = snapshot, fragments, result.read, options, result, search, bound
+    return scanners.SearchScanner(*given)
 
 
 def _projection(

@@ -160,20 +160,14 @@ class ScanOptions:
     observer: Callable[[ScanStatistics], object] | None = None
 
 
+@dataclass(eq=False, repr=False)
 class LanceScanner:
     """A scan that has been described but not run."""
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        fragments: Sequence[FragmentRows],
-        projection: Projection,
-        options: ScanOptions,
-    ) -> None:
-        self._snapshot = snapshot
-        self._fragments = fragments
-        self._projection = projection
-        self._options = options
+    _snapshot: Snapshot
+    _fragments: Sequence[FragmentRows]
+    _projection: Projection
+    _options: ScanOptions
 
     def __reduce__(self) -> NoReturn:
         """Raise TypeError, as pylance does: what a scan reads belongs to the process."""

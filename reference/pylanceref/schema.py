@@ -15,7 +15,7 @@ from lanceref.file.schema import arrow_type
 _NOWHERE = Place("JSON", 0, 0)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class LanceField:
     """One field of a schema, and what lies below it."""
 
@@ -41,10 +41,6 @@ class LanceField:
     def to_arrow(self) -> pa.Field:
         """Return the field as an Arrow field, its children included."""
         return self._field.arrow
-
-    def __repr__(self) -> str:
-        one, below = self._field, ", ".join(map(repr, self.children()))
-        return f"Field {{ name: {one.name!r}, id: {one.id}, children: [{below}] }}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,8 +73,7 @@ class LanceSchema:
         return found
 
     def __repr__(self) -> str:
-        below = ", ".join(map(repr, self.fields()))
-        return f"Schema {{ fields: [{below}], metadata: {self._schema.metadata} }}"
+        return f"Schema {{ {self._schema} }}"
 
 
 class JsonField(TypedDict, total=False):
@@ -134,10 +129,8 @@ def json_to_schema(schema_json: Mapping[str, object]) -> pa.Schema:
     """Return the schema of what `schema_to_json` gave. Raises SchemaRefused."""
     try:
         fields = [_field_of(one) for one in cast("list[JsonField]", schema_json["fields"])]
-    except KeyError as error:
-        raise SchemaRefused(f"Failed to convert json to schema: missing field {error}") from error
-    except BadSchema as error:
-        raise SchemaRefused(f"Failed to convert json to schema: {error}") from error
+    except (KeyError, BadSchema) as error:
+        raise SchemaRefused(f"Failed to convert json to schema: {error!r}") from error
     return pa.schema(fields, cast("dict[str, str] | None", schema_json.get("metadata")))
 
 

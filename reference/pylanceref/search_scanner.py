@@ -18,15 +18,14 @@ from lanceref.file.schema import LanceSchema
 from lanceref.search.minhash_search import MinHashSearch
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Filter
-from lanceref.search.snapshot import Projection, Snapshot, scan_projection, take_projection
+from lanceref.search.snapshot import Projection, scan_projection, take_projection
 from lanceref.search.text_column import ELEMENT_BITS
 from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
 from lanceref.search.vector_search import VectorSearch
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import FragmentRows
 from numpy.typing import NDArray
 
-from pylanceref.scanner import LanceScanner, ScanOptions, resize_batches, sort_order
+from pylanceref.scanner import LanceScanner, resize_batches, sort_order
 from pylanceref.sql.columns import Computed, bind_columns
 from pylanceref.sql.filters import all_columns
 
@@ -100,20 +99,13 @@ class FoundRows:
         return self.chosen(np.arange(len(self))[start:end])
 
 
+@dataclass(eq=False, repr=False)
 class SearchScanner(LanceScanner):
-    """A search that has been described but not run."""
+    """A search that has been described but not run; `_after` filters what it has found."""
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        fragments: Sequence[FragmentRows],
-        result: Shown,
-        options: ScanOptions,
-        search: TextSearch | VectorSearch | MinHashSearch,
-        after: Filter | None,
-    ) -> None:
-        super().__init__(snapshot, fragments, result.read, options)
-        self._result, self._search, self._after = result, search, after
+    _result: Shown
+    _search: TextSearch | VectorSearch | MinHashSearch
+    _after: Filter | None
 
     def _found(self, limit: int | None, offset: int) -> FoundRows:
         """Return the rows that are found after an offset, up to a limit, in their order."""

@@ -93,20 +93,22 @@ class OpenTable:
 
     def __copy__(self) -> Self:
         made = type(self).__new__(type(self))
-        vars(made).update(self._told())
+        vars(made).update(vars(self), _session=None)
         return made
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return copy(self)  # what is shared never changes
 
-    def __reduce__(self) -> tuple[Callable[..., OpenTable], tuple[object, ...]]:
-        told, own = self._told(), self._snapshot
-        del told["_snapshot"]
-        return _open_again, (type(self), told, own.store, own.manifest.version, own.ctx)
+    def __getstate__(self) -> dict[str, object]:
+        own = self._snapshot
+        state = {**vars(self), "_snapshot": (own.store, own.manifest.version, own.ctx)}
+        return {name: value for name, value in state.items() if name != "_session"}
 
-    def _told(self) -> dict[str, object]:
-        """Return what a copy has too: all but the session."""
-        return {name: value for name, value in vars(self).items() if name != "_session"}
+    def __setstate__(self, state: dict[str, object]) -> None:
+        store, version, ctx = state.pop("_snapshot")  # type: ignore[misc]
+        vars(self).update(state)  # in another process: files are opened anew
+        ctx = replace(ctx, file=name_of_uri(store.root))
+        self._snapshot = open_snapshot(store, version, ctx)
 
     _scan_options: ScanArguments = {}  # noqa: RUF012
     """Arguments of every scan that does not say otherwise; replaced, never changed."""
@@ -223,16 +225,6 @@ class OpenTable:
 
 T = TypeVar("T", bound=OpenTable)
 """A class of tables: what makes a table of another returns one of its class."""
-
-
-def _open_again(
-    kind: type[OpenTable], told: dict[str, object], store: Store, version: int, ctx: Context
-) -> OpenTable:
-    """Return a table that another process pickled: its files are opened anew."""
-    made = kind.__new__(kind)
-    vars(made).update(told)
-    made._snapshot = open_snapshot(store, version, replace(ctx, file=name_of_uri(store.root)))
-    return made
 
 
 CONFLICT_RETRIES = 10

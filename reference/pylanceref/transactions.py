@@ -226,7 +226,10 @@ def index_message(given: Index) -> table_pb2.IndexMetadata:
 
 def index_of(entry: table_pb2.IndexMetadata) -> Index:
     """Return the segment of an index entry."""
-    created = datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
+    try:
+        created = datetime.fromtimestamp(entry.created_at / 1000, UTC) if entry.created_at else None
+    except (ValueError, OverflowError, OSError):  # beyond the year 9999
+        created = None
     details = entry.index_details
     return Index(
         uuid=str(UUID(bytes=entry.uuid.uuid)),

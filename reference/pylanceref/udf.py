@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from lanceref import operations
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 Function = Callable[[pa.RecordBatch], object]
 
 
-class BatchInfo(NamedTuple):
-    """Which batch of which fragment a result belongs to."""
-
-    fragment_id: int
-    batch_index: int
-
-
 class BatchUDFCheckpoint:
     """Results of batches that are kept in a file until the columns are part of the table."""
 
@@ -50,8 +43,8 @@ class BatchUDFCheckpoint:
         """Remove the file that keeps results, if it exists."""
         Path(self.path).unlink()
 
-    def get_batch(self, info: BatchInfo) -> pa.RecordBatch | None:
-        """Return a result, None when there is none."""
+    def get_batch(self, info: tuple[int, int]) -> pa.RecordBatch | None:
+        """Return the result of a batch of a fragment, None when there is none."""
         where = "SELECT result FROM batches WHERE fragment_id = ? AND batch_index = ?"
         found = self._run(where, *info)
         if not found:
@@ -59,7 +52,7 @@ class BatchUDFCheckpoint:
         with pa.ipc.open_stream(found[0][0]) as reader:
             return reader.read_next_batch()
 
-    def insert_batch(self, info: BatchInfo, batch: pa.RecordBatch) -> None:
+    def insert_batch(self, info: tuple[int, int], batch: pa.RecordBatch) -> None:
         """Keep the result of one batch for a later run."""
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as writer:
@@ -113,10 +106,10 @@ class BatchUDF:
         """Return the columns for a batch, kept ones if there are any."""
         if self.cache is None:
             return self.for_batch(batch)
-        held = self.cache.get_batch(BatchInfo(*info))
+        held = self.cache.get_batch(info)
         if held is None:
             held = self.for_batch(batch)
-            self.cache.insert_batch(BatchInfo(*info), held)
+            self.cache.insert_batch(info, held)
         return held
 
 

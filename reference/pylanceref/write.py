@@ -32,9 +32,8 @@ from lanceref.storage.manifests.opening import open_table
 from lanceref.storage.protocol import NO_OPTIONS, CommitLock, Draft
 from lanceref.table import data_files
 from lanceref.table.bases import open_base
-from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
 from lanceref.table.manifest import Manifest
-from lanceref.table.rows import ROW_ADDRESS
+from lanceref.table.rows import SYSTEM_COLUMNS
 from lanceref.transactions.commit import CommitPolicy, commit
 from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overwrite
@@ -50,9 +49,6 @@ Destination = str | os.PathLike[str] | OpenTable
 """Where to write: a table by its URI, or an opened version of it."""
 
 Bases = Sequence[table_pb2.BasePath]
-
-RESERVED = (ROW_ID, ROW_ADDRESS, "_rowoffset", CREATED_AT, LAST_UPDATED_AT)
-"""Names of columns that every table has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,7 @@ def plan_write(target: Target, schema: pa.Schema, mode: str, version: str | None
     if mode not in ("create", "append", "overwrite"):
         raise ValueError(f"Invalid mode {mode}")
     for name in schema.names:
-        if name in RESERVED:
+        if name in SYSTEM_COLUMNS:
             raise DataRefused(f"The column {name} is a reserved name")
     base = target.base
     if base is not None and mode == "create":

@@ -128,13 +128,9 @@ def test_a_dataset_does_without_what_is_slow_to_import():
     assert "set()" == told.strip()
 
 
-NAMES = """
-AlterColumn Branch BulkCommitResult DataStatistics DatasetStats DeleteResult ExecuteResult
-FieldStatistics MergeInsertBuilder Tag UpdateResult write_dataset BatchUDF
-BlobFile CleanupStats Compaction CompactionMetrics DataFile DocumentGranularity
-FragmentMetadata FullTextQuery IndexConfig LanceFragment LanceSchema MinHashQuery batch_udf
-IndexInformation SupportedDistributedIndices Version
-"""
+NAMES = (
+    "AutoCleanupConfig ColumnOrdering DatasetBasePath Index IndexFile LanceOperation Transaction"
+)
 """Names of other modules that `pylanceref.dataset` has too."""
 
 

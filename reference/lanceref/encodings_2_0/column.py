@@ -112,10 +112,9 @@ class StructColumn(ArrayColumn):
 
     def scan(self, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the children's rows, cut at the same places."""
-        step = run_rows(self.row_bytes)
-        cut = batches(self._children, start, end, step)
-        for at, arrays in zip(range(start, end, step), cut, strict=True):
-            yield self._build(min(end, at + step) - at, arrays)
+        columns = [child.scan(start, end) for child in self._children]
+        for rows, arrays in batches(columns, start, end, run_rows(self.row_bytes)):
+            yield self._build(rows, arrays)
 
     def read(self, rows: RowRanges) -> pa.Array:
         return self._build(rows.count, [child.read(rows) for child in self._children])

@@ -55,13 +55,23 @@ class ColumnReader(Protocol):
 
 
 def batches(
-    readers: Sequence[ColumnReader], start: int, end: int, batch_size: int
-) -> Iterator[list[pa.Array]]:
-    """Yield for every batch of rows in start..end one array per reader."""
-    recutters = [Recutter(reader.scan(start, end)) for reader in readers]
-    for first in range(start, end, batch_size):
-        rows = min(batch_size, end - first)
-        yield [recutter.next(rows) for recutter in recutters]
+    columns: Sequence[Iterator[pa.Array]], start: int, end: int, size: int, *, uncut: bool = False
+) -> Iterator[tuple[int, list[pa.Array]]]:
+    """Yield rows start..end of columns, however each is cut: how many rows, an array per column.
+
+    `size` rows at a time, fewer where these have more bytes than an array can hold. `uncut` yields
+    as many whole batches as each column has in one array, where slices of it are good to use.
+    """
+    recutters = [Recutter(arrays) for arrays in columns]
+    while start < end:
+        rows = min(size, end - start)
+        ahead = min((one.ahead() for one in recutters), default=0) if uncut else 0
+        if ahead > rows:
+            rows = min(ahead // size * size, end - start)
+        else:
+            rows = min((one.fitting(rows) for one in recutters), default=rows)
+        yield rows, [one.next(rows) for one in recutters]
+        start += rows
 
 
 MOST_BYTES = 2**31 - 1

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,31 +58,34 @@ MAX_OVERLAYS = 10
 class CompactionRules:
     """When a fragment is rewritten, and how long the new ones are.
 
-    `max_bytes` are those of a new file; sources are counted until the next group would exceed one
+    Sources are counted until the next group would exceed one
     of the most there may be: fragments, live rows, bytes of data files.
     """
 
-    target_rows: int = TARGET_ROWS
+    target_rows_per_fragment: int = TARGET_ROWS
     materialize_deletions: bool = True
-    deletions_threshold: float = 0.1
-    batch_rows: int = BATCH_ROWS
-    version: FileVersion | None = None
-    excluded: frozenset[int] = frozenset()
+    materialize_deletions_threshold: float = 0.1
+    batch_size: int = BATCH_ROWS
+    data_storage_version: FileVersion | None = None
+    excluded_fragment_ids: Collection[int] = ()
     max_source_fragments: int | None = None
     max_source_rows: int | None = None
     max_source_bytes: int | None = None
-    max_bytes: int = MAX_BYTES_PER_FILE
+    max_bytes_per_file: int = MAX_BYTES_PER_FILE
     max_overlays: int = MAX_OVERLAYS
 
     def rewrites(self, rows: FragmentRows) -> bool:
         """Whether a fragment is to be rewritten even alone: many deleted rows or overlays."""
         physical = rows.columns.stated_rows
         share = rows.num_deleted / physical if physical and self.materialize_deletions else 0.0
-        return share > self.deletions_threshold or len(rows.fragment.overlays) > self.max_overlays
+        return (
+            share > self.materialize_deletions_threshold
+            or len(rows.fragment.overlays) > self.max_overlays
+        )
 
     def joins(self, rows: FragmentRows) -> bool:
         """Whether a fragment is small enough to be joined with a neighbour."""
-        return rows.columns.stated_rows < self.target_rows
+        return rows.columns.stated_rows < self.target_rows_per_fragment
 
 
 Group = list[FragmentRows]
@@ -107,7 +110,7 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
     run: Group = []
     for rows in snapshot.fragments:
         chosen = options.joins(rows) or options.rewrites(rows)
-        chosen = chosen and rows.fragment.id not in options.excluded
+        chosen = chosen and rows.fragment.id not in options.excluded_fragment_ids
         last, this = run[-1].fragment.id if run else -1, rows.fragment.id
         if run and not (chosen and all((last in held) == (this in held) for held in segments)):
             groups += _cut(run, options)
@@ -123,14 +126,14 @@ def _cut(run: Group, options: CompactionRules) -> list[Group]:
     What is left at the end and too small for a group of its own belongs to the last one.
     """
     groups: list[Group] = []
-    live = options.target_rows
+    live = options.target_rows_per_fragment
     for rows in run:
-        if live >= options.target_rows:
+        if live >= options.target_rows_per_fragment:
             groups.append([])
             live = 0
         groups[-1].append(rows)
         live += rows.num_rows
-    if len(groups) > 1 and live < options.target_rows:
+    if len(groups) > 1 and live < options.target_rows_per_fragment:
         last = groups.pop()
         groups[-1] += last
     return [one for one in groups if len(one) > 1 or options.rewrites(one[0])]
@@ -160,14 +163,16 @@ def write_group(
     """
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
     total = sum(rows.num_rows for rows in group)
-    count = max(total // options.target_rows, 1)
+    count = max(total // options.target_rows_per_fragment, 1)
     fragments: list[table_pb2.DataFragment] = []
     start = 0
     for number in range(count if total else 0):
         size = total // count + (number < total % count)
-        batches = snapshot.scan(group, projection, options.batch_rows, start, start + size)
+        batches = snapshot.scan(group, projection, options.batch_size, start, start + size)
         start += size
-        new = write_new_rows(snapshot, batches, draft, options.version, size, options.max_bytes)
+        new = write_new_rows(
+            snapshot, batches, draft, options.data_storage_version, size, options.max_bytes_per_file
+        )
         fragments += new.fragments
     if snapshot.stable_row_ids:
         _set_lineage(fragments, group)

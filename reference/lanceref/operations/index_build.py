@@ -17,7 +17,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,38 +234,30 @@ def _finish(
 Entry = table_pb2.IndexMetadata
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateRules:
-    """Which indices are brought up to date, and how many of their segments are rewritten.
+def update_indices(
+    snapshot: Snapshot, names: Collection[str] | None, wanted: int | None, *, retrain: bool
+) -> Iterator[tuple[Entry, list[Entry]]]:
+    """Yield new entries, each with those in whose place it stands. Raises FormatError.
 
+    `names` are those of the indices, None for all; of each `wanted` segments are rewritten.
     `retrain` builds those that were trained on rows anew.
     """
-
-    names: frozenset[str] | None = None
-    segments: int | None = None
-    retrain: bool = False
-
-
-def update_indices(snapshot: Snapshot, rules: UpdateRules) -> Iterator[tuple[Entry, list[Entry]]]:
-    """Yield new entries, each with those in whose place it stands. Raises FormatError."""
-    for index in snapshot.indices.known:
-        if rules.names is None or index.name in rules.names:
-            entry = _updated(snapshot, index, rules)
+    for index in snapshot.indices.known if snapshot.fragments else ():
+        if names is None or index.name in names:
+            entry = _updated(snapshot, index, wanted, retrain=retrain)
             if entry is not None:
                 yield entry
 
 
 def _updated(
-    snapshot: Snapshot, index: Index, rules: UpdateRules
+    snapshot: Snapshot, index: Index, wanted: int | None, *, retrain: bool
 ) -> tuple[Entry, list[Entry]] | None:
-    """Return the new entry of an index; None when nothing is to be done, as without any row."""
-    if not snapshot.fragments:
-        return None
+    """Return the new entry of an index; None when nothing is to be done."""
     held = bitmaps.BitMap().union(*(segment.holds for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in held]
     if index.kind.learns:
-        return _learnt(snapshot, index, rules, added)
-    wanted = 1 if rules.retrain else rules.segments
+        return _learnt(snapshot, index, wanted, added, retrain=retrain)
+    wanted = 1 if retrain else wanted
     if not added and not wanted:
         return None
     first = max(len(index.segments) - (1 if wanted is None else wanted), 0)
@@ -306,7 +297,12 @@ def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> 
 
 
 def _learnt(
-    snapshot: Snapshot, index: Index, rules: UpdateRules, added: Sequence[FragmentRows]
+    snapshot: Snapshot,
+    index: Index,
+    wanted: int | None,
+    added: Sequence[FragmentRows],
+    *,
+    retrain: bool,
 ) -> tuple[Entry, list[Entry]] | None:
     """Return the new entry of an index that was trained on rows.
 
@@ -320,9 +316,9 @@ def _learnt(
     path = paths_of(snapshot.manifest.schema)[index.field_id]
     again: Parameters | None = None
     gone = bitmaps.BitMap().union(*(one.holds for one in built)) - live
-    if rules.retrain or not built or not is_left:
+    if retrain or not built or not is_left:
         again, gone = index.kind.learnt(index.segments[0]), bitmaps.BitMap()
-    elif rules.segments is None:
+    elif wanted is None:
         field, _ = indexed_field(snapshot.manifest.schema, path)
         new, every = (
             training_of(snapshot, index.kind, field, rows) for rows in (added, snapshot.fragments)
@@ -330,10 +326,10 @@ def _learnt(
         again = index.kind.resize(built, new, every)
     if again is not None:
         entry = build_segment(snapshot, index.kind, path, again, snapshot.fragments, index.name)
-        if built and not rules.retrain and _inherits(snapshot, index, built):
+        if built and not retrain and _inherits(snapshot, index, built):
             entry.dataset_version = min(one.entry.dataset_version for one in built)
         replaced = [segment.current for segment in index.segments]
-    elif last := built[len(built) - min(rules.segments or 0, len(built)) :]:
+    elif last := built[len(built) - min(wanted or 0, len(built)) :]:
         entry, replaced = _rewritten(snapshot, index, last, added)
         gone = bitmaps.BitMap().union(*(one.holds for one in last)) - live
     else:

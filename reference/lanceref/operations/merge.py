@@ -51,20 +51,11 @@ KEY_INDICES = ("BTreeIndexDetails", "BitmapIndexDetails")
 Numbers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
-    """Pairs of live row positions of the table and rows of the source, by rising position.
-
-    `unmatched_source` and `unmatched_target` are the others, ascending.
-    """
-
-    target: Numbers
-    source: Numbers
-    unmatched_source: Numbers
-    unmatched_target: Numbers
+Pairs = tuple[Numbers, Numbers]
+"""Live row positions of the table, ascending, and of each a row of the source with its key."""
 
 
-def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Matching:
+def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Pairs:
     """Return the pairs of rows with equal keys."""
     projection = scan_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), list(keys))
     end = snapshot.fragments.num_rows
@@ -74,9 +65,7 @@ def match(snapshot: Snapshot, source: pa.Table, keys: Sequence[str]) -> Matching
     own = own.append_column(TARGET, pa.array(np.arange(len(own))))
     theirs = theirs.append_column(SOURCE, pa.array(np.arange(len(source))))
     pairs = own.join(theirs, list(keys), join_type="inner").sort_by(TARGET)
-    target, matched = (pairs[name].to_numpy() for name in (TARGET, SOURCE))
-    unmatched_source = difference(np.arange(len(source)), matched)
-    return Matching(target, matched, unmatched_source, difference(np.arange(len(own)), target))
+    return pairs[TARGET].to_numpy(), pairs[SOURCE].to_numpy()
 
 
 def _comparable(table: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -134,17 +123,17 @@ class MergePlan:
 
 
 def plan_merge(
-    snapshot: Snapshot, source: pa.Table, keys: list[str], actions: Actions, matching: Matching
+    snapshot: Snapshot, source: pa.Table, keys: list[str], actions: Actions
 ) -> MergePlan:
     """Decide what becomes of every row. Raises EditFailed where a match must not be."""
-    target, sources = matching.target, matching.source
+    target, sources = pairs = match(snapshot, source, keys)
     if actions.fail and len(target):
         values = _shown(source, keys, int(sources[0]))
         raise EditFailed(f"Merge insert failed: found matching row with key values: {values}")
     none = np.empty(0, np.int64)
     updated, update_sources = (target, sources) if actions.update else (none, none)
     if actions.update and actions.update_if is not None:
-        passed = _passing_pairs(snapshot, source, matching, actions.update_if)
+        passed = _passing_pairs(snapshot, source, pairs, actions.update_if)
         updated, update_sources = updated[passed], update_sources[passed]
     deleted = target if actions.delete else none
     for changed, own in ((updated, update_sources), (deleted, sources)):  # both ascending
@@ -157,12 +146,12 @@ def plan_merge(
                 "matched by at most one source row."
             )
     if actions.delete_unmatched:
-        unmatched = matching.unmatched_target
+        unmatched = difference(np.arange(snapshot.fragments.num_rows), target)
         if actions.delete_if is not None:
             passing = actions.delete_if(snapshot)
             unmatched = intersection(unmatched, passing.of_table(snapshot.fragments))
         deleted = union(deleted, unmatched)
-    inserted = matching.unmatched_source if actions.insert else none
+    inserted = difference(np.arange(len(source)), sources) if actions.insert else none
     return MergePlan(union(updated, deleted), updated, update_sources, inserted, len(deleted))
 
 
@@ -174,20 +163,20 @@ def _shown(source: pa.Table, keys: list[str], row: int) -> str:
 def _passing_pairs(
     snapshot: Snapshot,
     source: pa.Table,
-    matching: Matching,
+    pairs: Pairs,
     holds: Callable[[pa.RecordBatch], NDArray[np.bool_]],
 ) -> NDArray[np.bool_]:
     """Return for each pair whether a condition on `source` and `target` columns holds."""
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
-    own = snapshot.take(matching.target, projection)
-    sides = {"source": source.take(pa.array(matching.source)), "target": own}
+    own = snapshot.take(pairs[0], projection)
+    sides = {"source": source.take(pa.array(pairs[1])), "target": own}
     structs = {}
     for side, table in sides.items():
         arrays = [column.combine_chunks() for column in table.columns]
         plain = [one.storage if isinstance(one, pa.ExtensionArray) else one for one in arrays]
         structs[side] = pa.StructArray.from_arrays(plain, names=table.column_names)
-    pairs = pa.table(structs).combine_chunks()
-    batches = pairs.to_batches() or [pa.RecordBatch.from_pylist([], schema=pairs.schema)]
+    rows = pa.table(structs).combine_chunks()
+    batches = rows.to_batches() or [pa.RecordBatch.from_pylist([], schema=rows.schema)]
     return np.concatenate([holds(batch) for batch in batches])
 
 

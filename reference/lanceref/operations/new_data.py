@@ -103,19 +103,12 @@ def give_ids(fragments: Iterable[table_pb2.DataFragment], parts: Iterable[Ids]) 
         fragment.inline_row_ids, ids = encode_ids(ids[:rows]), ids[rows:]
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalFile:
-    """A data file as a manifest would list it, which fields it holds and how many rows."""
-
-    entry: table_pb2.DataFile
-    schema: LanceSchema
-    num_rows: int
-
-
 def external_file(
     snapshot: Snapshot, path: str, base_id: int | None = None, *, whole: bool = False
-) -> ExternalFile:
-    """Open a data file below the data folder and match its columns with the table's fields.
+) -> tuple[table_pb2.DataFile, int]:
+    """Return a data file below the data folder as a manifest would list it, and its rows.
+
+    Its columns are matched with the table's fields.
 
     Raises NotFound, SchemaRefused for a column that is none of the table and for a missing one of
     a `whole` file, FormatError.
@@ -138,7 +131,7 @@ def external_file(
     entry = file_entry(path, schema, opened.version, source.size)
     if base_id is not None:
         entry.base_id = base_id
-    return ExternalFile(entry, schema, opened.num_rows)
+    return entry, opened.num_rows
 
 
 def _declared(stored: Sequence[Field], own: Sequence[Field]) -> tuple[Field, ...]:

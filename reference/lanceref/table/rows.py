@@ -2,7 +2,8 @@
 
 A row address is (fragment id << 32) + row offset; a row id is the address, or with stable row ids
 the value of the fragment's sequence. Row ids, the versions that made and last changed a row, and
-its position among all live rowsXX
+its position among all live rows of the table are system columns.
+
 Clauses: L.table.deletions.applied
 """
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from lanceref.core.arrow_buffers import nests_fixed_size_lists, whole
 from lanceref.core.context import Context
 from lanceref.core.file_versions import V0_1, V2_1
-from lanceref.file.column_io import Recutter
+from lanceref.file.column_io import batches
 from lanceref.file.schema import Field
 from lanceref.pages.column import check_required
 from lanceref.table.bases import Bases
@@ -43,6 +44,8 @@ KEPT_ROWS = 1 << 16
 """A scan of fewer rows of a fragment, but not of all, is likely to be followed by another."""
 
 Offsets = NDArray[np.int64]
+
+NO_OFFSETS = np.empty(0, np.int64)
 
 
 class FragmentRows:
@@ -150,24 +153,13 @@ class FragmentRows:
     ) -> Iterator[tuple[int, list[pa.Array]]]:
         """Yield the live rows at positions start..end: number of rows, fields, system columns.
 
-        `batch_size` at a time, fewer where these have more bytes than an array can hold. `uncut` as
-        many whole batches as each column has in one array, where slices of it are good to use.
+        `batch_size` at a time, or `uncut`: see `batches`.
         """
-        recutters = [Recutter(self._live(field, start, end)) for field in fields]
         uncut &= not any(nests_fixed_size_lists(field.arrow.type) for field in fields)
-        first = start
-        while first < end:
-            rows = min(batch_size, end - first)
-            ahead = min((recutter.ahead() for recutter in recutters), default=0) if uncut else 0
-            if ahead > rows:
-                rows = min(ahead // batch_size * batch_size, end - first)
-            else:
-                rows = min((recutter.fitting(rows) for recutter in recutters), default=rows)
-            arrays = [recutter.next(rows) for recutter in recutters]
-            if system:
-                offsets = self.offsets(np.arange(first, first + rows))
-                arrays += [self._system(name, offsets) for name in system]
-            yield rows, arrays
+        columns, first = [self._live(field, start, end) for field in fields], start
+        for rows, arrays in batches(columns, start, end, batch_size, uncut=uncut):
+            offsets = self.offsets(np.arange(first, first + rows)) if system else NO_OFFSETS
+            yield rows, [*arrays, *(self._system(name, offsets) for name in system)]
             first += rows
         self.columns.end_call()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import pyarrow as pa
 from lanceref.core.errors import QueryRefused
@@ -53,6 +54,10 @@ def _structured(predicate: Predicate) -> Predicate | None:
     return None
 
 
+class _Unasked(Exception):
+    """Raised for a part of an expression that asks no index anything."""
+
+
 class _Reader:
     """Reads the predicate of one expression."""
 
@@ -66,154 +71,138 @@ class _Reader:
             return And(parts) if node.op == "AND" else Or(parts)
         if node.op == "Not":
             return Not(self.read(node.parts[0], strict=False))
-        if node.op in COMPARISONS:
-            found = self._compared(node, strict)
-        elif node.op == "between":
-            found = self._between(node, strict)
-        elif node.op == "in list":
-            found = self._in(node, strict)
-        elif node.op in ("like", "not like"):
-            found = self._like(node)
-        elif node.names:
-            found = self._is_true(node, True)
-        elif node.op in ("IsNull", "IsNotNull"):
-            column = self._column(node.parts[0])
-            found = None if column is None else On(column[0], questions.IsNull())
-        elif node.op in ("IsTrue", "IsFalse"):
-            found = self._is_true(node.parts[0], node.op == "IsTrue")
-        else:
-            found = self._call(node)
-        if found is None:
+        try:
+            found = self._asked(node, strict)
+        except _Unasked:
             return Unknown()
         is_denied = node.negated or node.op in ("not like", "IsNotNull", "!=")
         return Not(found) if is_denied else found
 
-    def _column(self, node: Node) -> tuple[str, pa.DataType] | None:
+    def _asked(self, node: Node, strict: bool) -> On:
+        """Return the question about a column. Raises _Unasked for what is none."""
+        if node.names or node.op in ("IsTrue", "IsFalse"):
+            path, type_ = self._column(node if node.names else node.parts[0])
+            if not pa.types.is_boolean(type_):
+                raise _Unasked
+            return On(path, questions.Among((pa.scalar(node.op != "IsFalse"),)))
+        if node.op in COMPARISONS:
+            return self._compared(node, strict)
+        if node.op in _CALLS:
+            return self._call(node)
+        if node.op not in ("IsNull", "IsNotNull", "between", "in list", "like", "not like"):
+            raise _Unasked
+        path, type_ = self._column(node.parts[0])
+        if node.op in ("IsNull", "IsNotNull"):
+            return On(path, questions.IsNull())
+        if node.op in ("like", "not like"):
+            return _like(path, type_, node.parts[1].text)
+        strict &= node.op == "between" or "." not in path
+        values = tuple(self._value(one, type_, strict) for one in node.parts[1:])
+        is_range = node.op == "between"
+        return On(path, questions.Within(*values) if is_range else questions.Among(values))
+
+    def _column(self, node: Node) -> tuple[str, pa.DataType]:
         """Return path and type of a column, or of a member of its documents."""
         if node.op in RETURNED:
             return self._member(node)
-        if not node.names or any("." in name for name in node.names[1:]):
-            return None
         type_ = type_at(self._schema, node.names)
-        if type_ is None:
-            return None
+        if not node.names or any("." in name for name in node.names[1:]) or type_ is None:
+            raise _Unasked
         if pa.types.is_dictionary(type_):
             type_ = type_.value_type
         return ".".join(node.names).removeprefix(BINARY_OF), type_
 
-    def _member(self, node: Node) -> tuple[str, pa.DataType] | None:
+    def _member(self, node: Node) -> tuple[str, pa.DataType]:
         """Return path and type of the member of documents that a call stands for.
 
         `json_get_int(json_get(column, 'a'), 'b')` is the member `b` of the member `a`.
         """
-        type_, names, held = RETURNED[node.op], list[str](), node
+        names, held = list[str](), node
         while held.op == "json_get" or held is node:
             inside, name = held.parts
-            if name.text is None:
-                return None
-            names.insert(0, name.text)
+            names.insert(0, _known(name.text))
             held = inside.parts[0] if inside.op == "arrow_cast" else inside
         if not held.names:
-            return None
-        return member_path(".".join(held.names), tuple(names)), type_
+            raise _Unasked
+        return member_path(".".join(held.names), tuple(names)), RETURNED[node.op]
 
-    def _value(self, node: Node, type_: pa.DataType, strict: bool) -> pa.Scalar | None:
-        literal = scalar_of(node, engine())
-        return None if literal is None else as_value(literal, type_, strict)
+    def _value(self, node: Node, type_: pa.DataType, strict: bool) -> pa.Scalar:
+        return _known(as_value(_known(scalar_of(node, engine())), type_, strict))
 
-    def _compared(self, node: Node, strict: bool) -> Predicate | None:
+    def _compared(self, node: Node, strict: bool) -> On:
         (left, right), op = node.parts, node.op
-        column = self._column(left)
-        if column is None:
-            left, right, op = right, left, FLIPPED[op]
-            column = self._column(left)
-        if column is None:
-            return None
-        path, type_ = column
+        try:
+            path, type_ = self._column(left)
+        except _Unasked:
+            (path, type_), right, op = self._column(right), left, FLIPPED[op]
         value = self._value(right, type_, strict)
-        if value is None:
-            return None
         if op in ("=", "!="):
             return On(path, questions.Among((value,)))
         low, high = (value, None) if op in (">", ">=") else (None, value)
         closed = op in (">=", "<=")
         return On(path, questions.Within(low, high, closed, closed))
 
-    def _between(self, node: Node, strict: bool) -> Predicate | None:
-        column = self._column(node.parts[0])
-        ends = [self._value(one, column[1], strict) for one in node.parts[1:]] if column else [None]
-        return (
-            None
-            if column is None or None in ends
-            else On(column[0], questions.Within(ends[0], ends[1]))
-        )
-
-    def _in(self, node: Node, strict: bool) -> Predicate | None:
-        column = self._column(node.parts[0])
-        if column is None:
-            return None
-        path, type_ = column
-        values = [self._value(one, type_, strict and "." not in path) for one in node.parts[1:]]
-        given = tuple(value for value in values if value is not None)
-        return On(path, questions.Among(given)) if len(given) == len(values) else None
-
-    def _is_true(self, node: Node, wanted: bool) -> Predicate | None:
-        column = self._column(node)
-        if column is None or not pa.types.is_boolean(column[1]):
-            return None
-        return On(column[0], questions.Among((pa.scalar(wanted),)))
-
-    def _like(self, node: Node) -> Predicate | None:
-        column, pattern = self._column(node.parts[0]), node.parts[1]
-        form = pattern.text
-        if column is None or form is None:
-            return None
-        path, type_ = column
-        if not is_text(type_) or "\\" in form:
-            return None
-        prefix = form.split("%")[0].split("_")[0]
-        if prefix == form:
-            return On(path, questions.Among((pa.scalar(prefix, type_),)))
-        question = questions.StartsWith(pa.scalar(prefix, type_))
-        return On(path, question, exact=form == f"{prefix}%") if prefix else None
-
-    def _call(self, node: Node) -> Predicate | None:
-        """Return the predicate of a call of a function over a column and a literal."""
-        ask = _CALLS.get(node.op)
-        if ask is None or len(node.parts) != 2:
-            return None
-        held = node.parts[0]
+    def _call(self, node: Node) -> On:
+        """Return the question of a call of a function over a column and a literal."""
+        if len(node.parts) != 2:
+            raise _Unasked
+        held, given = node.parts
         if node.op in MEETING and held.op == "arrow_cast":  # well-known binary without a name
             held = held.parts[0]
-        column = self._column(held)
-        literal = None if column is None else scalar_of(node.parts[1], engine())
-        if column is None or literal is None or not literal.is_valid:
-            return None
-        question = ask(literal, column[1])
-        return None if question is None else On(column[0], question)
+        path, type_ = self._column(held)
+        literal = scalar_of(given, engine())
+        if literal is None or not literal.is_valid:
+            raise _Unasked
+        return On(path, _CALLS[node.op](literal, type_))
 
 
-Ask = Callable[[pa.Scalar, pa.DataType], Question | None]
-"""Returns what a call asks, by the literal and the type of the column."""
+T = TypeVar("T")
 
 
-def _of_text(ask: Callable[[str, pa.DataType], Question | None]) -> Ask:
+def _known(value: T | None) -> T:
+    """Return a value. Raises _Unasked for None."""
+    if value is None:
+        raise _Unasked
+    return value
+
+
+def _like(path: str, type_: pa.DataType, form: str | None) -> On:
+    """Return the question for text of a form, which its beginning answers as far as it goes."""
+    if form is None or not is_text(type_) or "\\" in form:
+        raise _Unasked
+    prefix = form.split("%")[0].split("_")[0]
+    if prefix == form:
+        return On(path, questions.Among((pa.scalar(prefix, type_),)))
+    if not prefix:
+        raise _Unasked
+    return On(path, questions.StartsWith(pa.scalar(prefix, type_)), exact=form == f"{prefix}%")
+
+
+Ask = Callable[[pa.Scalar, pa.DataType], Question]
+"""Returns what a call asks, by the literal and the type of the column. Raises _Unasked."""
+
+
+def _of_text(ask: Callable[[str, pa.DataType], Question]) -> Ask:
     """Return what a call with a text asks of a column of text."""
 
-    def question(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
-        is_asked = is_text(literal.type) and is_text(type_)
-        return ask(literal.as_py(), type_) if is_asked else None
+    def question(literal: pa.Scalar, type_: pa.DataType) -> Question:
+        if not (is_text(literal.type) and is_text(type_)):
+            raise _Unasked
+        return ask(literal.as_py(), type_)
 
     return question
 
 
-def _has_words(text: str, type_: pa.DataType) -> Question | None:
+def _has_words(text: str, _: pa.DataType) -> Question:
     """Return a question for words; none at all are no question."""
-    words, _ = simple(text)
-    return questions.HasWords(tuple(dict.fromkeys(words))) if words else None
+    return questions.HasWords(tuple(dict.fromkeys(_known(simple(text)[0] or None))))
 
 
-def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+def _starts_with(text: str, type_: pa.DataType) -> Question:
+    return questions.StartsWith(pa.scalar(_known(text or None), type_))
+
+
+def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Question:
     """Return a question for geometries that meet one: all of which more is said do."""
     held = literal.as_py()
     if isinstance(held, bytes) and held[:1] not in (b"\0", b"\1", b"0"):
@@ -224,22 +213,19 @@ def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
 def _labels(every: bool) -> Ask:
     """Return what a call asks of labels of a list; null and none at all are no question."""
 
-    def question(literal: pa.Scalar, type_: pa.DataType) -> Question | None:
+    def question(literal: pa.Scalar, type_: pa.DataType) -> Question:
         if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
-            return None
+            raise _Unasked
         given = literal.values if pa.types.is_nested(literal.type) else [literal]
-        labels = [as_value(one, type_.value_type, strict=False) for one in given]
-        known = tuple(one for one in labels if one is not None)
-        return questions.HasLabels(known, every) if 0 < len(labels) == len(known) else None
+        labels = [_known(as_value(one, type_.value_type, strict=False)) for one in given]
+        return questions.HasLabels(_known(tuple(labels) or None), every)
 
     return question
 
 
 _CALLS: dict[str, Ask] = {
     **dict.fromkeys(MEETING, _intersects),
-    "starts_with": _of_text(
-        lambda text, of: questions.StartsWith(pa.scalar(text, of)) if text else None
-    ),
+    "starts_with": _of_text(_starts_with),
     "contains": _of_text(lambda text, _: questions.Contains(text)),
     "contains_tokens": _of_text(_has_words),
     **dict.fromkeys(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
+from lanceref.index.training import is_any
 
 from pylanceref.sql.engine import Engine
 from pylanceref.sql.rewriting import field_at, words
@@ -67,7 +68,7 @@ def coerce(value: pa.Scalar, wanted: pa.DataType) -> pa.Scalar:
         return pa.scalar(None, wanted)
     fits = wanted in (pa.uint64(), pa.float32(), pa.float64())
     if held != pa.uint64():
-        fits = any(is_held(held) and any(test(wanted) for test in t) for is_held, t in _BECOMES)
+        fits = any(is_any(held, *own) and is_any(wanted, *others) for own, others in _BECOMES)
     if not fits:
         raise _refusal(value, wanted)
     try:
@@ -94,32 +95,23 @@ def _refusal(value: pa.Scalar, wanted: pa.DataType) -> QueryRefused:
     )
 
 
-Test = Callable[[pa.DataType], bool]
-"""Says whether a type is of a kind."""
-
-
 def is_text(type_: pa.DataType) -> bool:
     """Whether values of an Arrow type are text."""
-    tests = types.is_string, types.is_large_string, types.is_string_view
-    return any(test(type_) for test in tests)
+    return is_any(type_, *_TEXT)
 
 
-def is_bytes(type_: pa.DataType) -> bool:
-    """Whether values are bytes of any length."""
-    tests = types.is_binary, types.is_large_binary, types.is_binary_view
-    return any(test(type_) for test in tests)
+_TEXT = ("string", "large_string", "string_view")
+_BYTES = ("binary", "large_binary", "binary_view")
 
-
-_BECOMES: tuple[tuple[Test, tuple[Test, ...]], ...] = (
-    (types.is_integer, (types.is_integer, types.is_floating, types.is_decimal, types.is_time32)),
-    (types.is_floating, (types.is_floating,)),
-    (is_text, (is_text,)),
-    (is_bytes, (is_bytes, types.is_fixed_size_binary)),
-    (types.is_decimal, (types.is_decimal,)),
-    (types.is_date, (types.is_date, types.is_timestamp)),
-    (types.is_timestamp, (types.is_date, types.is_timestamp)),
-    (types.is_nested, (types.is_list, types.is_large_list, types.is_fixed_size_list)),
-    (types.is_time, (types.is_time32,)),
+_BECOMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("integer",), ("integer", "floating", "decimal", "time32")),
+    (("floating",), ("floating",)),
+    (_TEXT, _TEXT),
+    (_BYTES, (*_BYTES, "fixed_size_binary")),
+    (("decimal",), ("decimal",)),
+    (("date", "timestamp"), ("date", "timestamp")),
+    (("nested",), ("list", "large_list", "fixed_size_list")),
+    (("time",), ("time32",)),
 )
 """Types of literals, and the types of columns whose values they are taken for."""
 

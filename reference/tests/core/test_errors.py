@@ -18,7 +18,7 @@ from lanceref.core.errors import (
     short,
 )
 from lanceref.core.integers import unsigned
-from pylanceref.errors import CallerCode, ColumnMissing, ColumnRefused
+from pylanceref.errors import CallerCode, ColumnRefused, KeyMissing
 
 
 def test_a_format_error_names_all_five_facts():
@@ -40,7 +40,7 @@ def test_a_format_error_names_all_five_facts():
         (CommitConflict("Append", "Overwrite", 2, retryable=False), OSError),
         (NotFound("no dataset"), ValueError),
         (NotFound("no dataset"), LookupError),
-        (ColumnMissing("no column"), KeyError),
+        (KeyMissing("no column"), KeyError),
         (ColumnRefused("no number"), TypeError),
     ],
 )

@@ -14,7 +14,7 @@ from lanceref.data_file.data_file import open_file
 from lanceref.file import column_io
 from lanceref.file.column_io import Recutter
 from lanceref.storage import BytesSource
-from pylanceref.file import LanceFileReader, LanceFileWriter, stretches
+from pylanceref.file import LanceFileReader, LanceFileWriter
 
 from .files import DESCRIPTOR as FILE_DESCRIPTOR
 from .files import WORKED_FILE
@@ -99,31 +99,34 @@ class _Column:
 
 @given(st.data(), st.integers(1, 60), st.integers(1, 20))
 def test_batches_are_the_rows_cut_evenly(data, rows, size):
-    """However two columns are cut: batches of one size, stretches of whole batches."""
+    """However two columns are cut: batches of one size, or runs of whole batches."""
     cuts = st.lists(st.integers(0, rows), max_size=6)
     one = _Column(pa.array(range(rows)), data.draw(cuts))
     two = _Column(pa.array([str(i) for i in range(rows)]), data.draw(cuts))
     start = data.draw(st.integers(0, rows - 1))
-    for call in (column_io.batches, stretches):
-        made = list(call([one, two], start, rows, size))
+    for uncut in (False, True):
+        made = _cut([one, two], start, rows, size, uncut=uncut)
         assert list(range(start, rows)) == [v for a, _ in made for v in a.to_pylist()]
         assert [str(i) for i in range(start, rows)] == [v for _, b in made for v in b.to_pylist()]
         assert all(len(a) == len(b) and len(a) % size == 0 for a, b in made[:-1])
-        assert call is stretches or {size} >= {len(a) for a, _ in made[:-1]}
-    assert [[], []] == list(column_io.batches([], 0, 5, 3)) == list(stretches([], 0, 5, 3))
+        assert uncut or {size} >= {len(a) for a, _ in made[:-1]}
+        assert [[], []] == _cut([], 0, 5, 3, uncut=uncut)
 
 
-def test_stretches_reach_to_cuts_and_nested_vectors_are_copies():
+def _cut(columns, start, end, size, *, uncut):
+    """Return the arrays of each batch."""
+    scans = [one.scan(start, end) for one in columns]
+    return [arrays for _, arrays in column_io.batches(scans, start, end, size, uncut=uncut)]
+
+
+def test_whole_batches_reach_to_cuts_and_nested_vectors_are_copies():
     """A cut at 10 of batches of three; pyarrow takes wrong items from slices of nested vectors."""
     nested = pa.array([[[1]], [[2]], [[3]]], pa.list_(pa.list_(pa.int8(), 1), 1))
     recutter = Recutter(iter([nested]))
     recutter.next(1)
 
     cut = _Column(pa.array(range(20)), [10])
-    assert [9, 3, 6, 2] == [len(a) for (a,) in stretches([cut], 0, 20, 3)]
-    assert [(1, 0)] * 3 == [
-        (len(a), a.offset) for (a,) in stretches([_Column(nested, [])], 0, 3, 1)
-    ]
+    assert [9, 3, 6, 2] == [len(a) for (a,) in _cut([cut], 0, 20, 3, uncut=True)]
     assert 0 == recutter.next(2).offset
 
 

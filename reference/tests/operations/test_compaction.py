@@ -33,8 +33,8 @@ def test_fragments_can_be_left_out(tmp_path):
     """Fragments are excluded by id or by a maximal number."""
     made = _table(tmp_path, 5, 5, 5, 5)
 
-    assert [[2, 3]] == _groups(made, target_rows=10, excluded=frozenset([1]))
-    assert [[0, 1]] == _groups(made, target_rows=10, max_source_fragments=3)
+    assert [[2, 3]] == _groups(made, target_rows_per_fragment=10, excluded_fragment_ids=[1])
+    assert [[0, 1]] == _groups(made, target_rows_per_fragment=10, max_source_fragments=3)
 
 
 def test_rows_that_were_moved_before_are_in_the_index(tmp_path):

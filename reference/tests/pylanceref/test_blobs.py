@@ -27,7 +27,7 @@ def _file() -> BlobFile:
 
 
 @given(
-    st.integers(0, 30),
+    st.integers(1, 30),
     st.lists(
         st.tuples(st.sampled_from(["read", "seek", "into", "end", "rest"]), st.integers(0, 500))
     ),
@@ -241,11 +241,11 @@ def test_deleted_rows_have_no_blobs(tmp_path, stable):
     rows = pa.table([pa.array([b"a", b"b"], pa.large_binary())], schema=pa.schema([field]))
     table = write_dataset(rows, tmp_path, enable_stable_row_ids=stable)
     table.delete("_rowaddr = 1")
-    with pytest.raises(NotImplementedError, match="must not target deleted"):
+    with pytest.raises(NotImplementedError, match="1 of 2 rows to take are deleted"):
         table.take_blobs("b", addresses=[0, 1])
     with pytest.raises(NotFound if stable else RowDeleted):
         table.take_blobs("b", ids=[0, 1])
-    with pytest.raises(NotFound, match="no row with _rowaddr 5"):
+    with pytest.raises(NotFound, match="no row 5"):
         table.take_blobs("b", addresses=[5])
 
 

@@ -14,7 +14,7 @@ import pytest
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.proto import table_pb2
 from lanceref.transactions.manifest_builder import Staged
-from pylanceref.errors import IndexMissing, IndexMixed, IndexNotFound
+from pylanceref.errors import IndexMixed, IndexNotFound, KeyMissing
 from pylanceref.file import LanceFileReader
 from pylanceref.index_listing import IndexInformation
 
@@ -263,7 +263,7 @@ def test_types_and_versions_that_are_not_known_are_passed_over(tmp_path):
         listed._commit(Staged(transaction))
     assert [one["name"] for one in listed.list_indices()] == ["i_idx"]
     assert [one.name for one in listed.describe_indices()] == ["i_idx"]
-    with pytest.raises(IndexMissing):
+    with pytest.raises(KeyMissing):
         listed.index_statistics("other")
     listed.insert(pa.table({"i": [3]}))
     listed.optimize.optimize_indices()

@@ -126,12 +126,12 @@ LETTERS = pa.table({"id": range(4), "v": ["a", "b", "c", "d"]})
 @pytest.mark.parametrize(
     ("describe", "told"),
     [
-        (lambda m: m.when_matched_update_all("target.id > 1"), "UpdateIf(target.id > 1)"),
-        (lambda m: m.when_matched_delete(), "when_matched=Delete,"),
-        (lambda m: m.when_matched_fail(), "when_matched=Fail,"),
-        (lambda m: m.when_not_matched_by_source_delete(), "by_source=Delete\n"),
-        (lambda m: m.when_not_matched_by_source_delete("id > 2"), "DeleteIf(id > 2)"),
-        (lambda m: m.when_not_matched_insert_all(), "when_matched=DoNothing"),
+        (lambda m: m.when_matched_update_all("target.id > 1"), "[update, update_if]"),
+        (lambda m: m.when_matched_delete(), "[delete]"),
+        (lambda m: m.when_matched_fail(), "[fail]"),
+        (lambda m: m.when_not_matched_by_source_delete(), "[delete_unmatched]"),
+        (lambda m: m.when_not_matched_by_source_delete("id > 2"), "[delete_unmatched, delete_if]"),
+        (lambda m: m.when_not_matched_insert_all(), "[insert]"),
     ],
 )
 def test_actions_are_told(tmp_path, describe, told):

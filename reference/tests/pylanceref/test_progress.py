@@ -8,11 +8,7 @@ import pytest
 from lanceref.core.errors import DataRefused
 from pylanceref import write_dataset
 from pylanceref.metadata import FragmentMetadata
-from pylanceref.progress import (
-    FileSystemFragmentWriteProgress,
-    FragmentWriteProgress,
-    NoopFragmentWriteProgress,
-)
+from pylanceref.progress import FileSystemFragmentWriteProgress, FragmentWriteProgress
 from pylanceref.write import write_fragments
 
 TABLE = pa.table({"a": [1, 2, 3]})
@@ -35,7 +31,7 @@ class _Hooks(FragmentWriteProgress):
 def test_a_hook_that_fails_ends_the_write(tmp_path) -> None:
     """The error of a hook ends the write, and no file is left."""
 
-    class Failing(NoopFragmentWriteProgress):
+    class Failing(_Hooks):
         def complete(self, fragment: FragmentMetadata, **kwargs: object) -> None:
             raise KeyError("x")
 

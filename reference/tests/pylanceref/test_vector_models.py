@@ -12,7 +12,7 @@ from lanceref.core.context import Context
 from lanceref.file_0_1.data_file import open_legacy
 from lanceref.index.vector.rq_storage import model_text
 from lanceref.storage import open_source
-from pylanceref.errors import ColumnMissing, ColumnRefused
+from pylanceref.errors import ColumnRefused, KeyMissing
 from pylanceref.file import LanceFileReader
 from pylanceref.indices import IndicesBuilder, IvfModel, PqModel
 from pylanceref.util import HNSW, KMeans, validate_vector_index
@@ -236,7 +236,7 @@ def test_clusters_given_by_centroids_are_those_that_were_trained():
 
 def test_columns_without_vectors_are_refused(dataset):
     """A missing column and one of numbers are refused as pylance refuses them."""
-    with pytest.raises(ColumnMissing):
+    with pytest.raises(KeyMissing):
         IndicesBuilder(dataset, "w")
     with pytest.raises(ColumnRefused, match="must be FixedSizeListArray"):
         IndicesBuilder(dataset, "n")
