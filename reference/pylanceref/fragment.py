@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 import pyarrow as pa
 from lanceref import operations
-from lanceref.core.errors import DataRefused, NotFound
+from lanceref.core.errors import DataRefused
 from lanceref.file import schema as core
 from lanceref.search.snapshot import positions_of
 from lanceref.storage.protocol import Draft
@@ -52,11 +52,7 @@ class LanceFragment:
 
     def __init__(self, dataset: OpenTable, fragment_id: int) -> None:
         self._snapshot, self._ds = dataset._snapshot, dataset
-        for rows in self._snapshot.fragments:
-            if rows.fragment.id == fragment_id:
-                self._rows = rows
-                return
-        raise NotFound(f"Fragment id does not exist: {fragment_id}")
+        (self._rows,) = dataset.fragment_rows([fragment_id])
 
     @classmethod
     def of(cls, dataset: OpenTable, rows: FragmentRows) -> Self:

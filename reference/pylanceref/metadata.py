@@ -16,6 +16,7 @@ from lanceref.core.errors import Place
 from lanceref.proto import table_pb2
 from lanceref.table.deletions import deletion_path
 from lanceref.table.file_entries import parse_offsets
+from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID, STORED
 from pyroaring import BitMap
 
 if TYPE_CHECKING:
@@ -29,11 +30,12 @@ _DELETION_TYPES = {
 }
 _DELETION_NAMES = {value: name for name, value in _DELETION_TYPES.items()}
 
-_ID_ARMS = ("inline_row_ids", "column_row_ids")
-_VERSION_ARMS = {
-    f"{name}_at_version_meta": (f"inline_{name}_at_versions", f"column_{name}_at_versions")
-    for name in ("created", "last_updated")
+_ARMS = {
+    "row_id_meta": STORED[ROW_ID][:2],
+    "created_at_version_meta": STORED[CREATED_AT][:2],
+    "last_updated_at_version_meta": STORED[LAST_UPDATED_AT][:2],
 }
+"""Fields of the message for row ids and versions that it holds, and for those in a column."""
 
 
 class _Path(str):
@@ -259,11 +261,12 @@ class FragmentMetadata:
         made.physical_rows = message.physical_rows
         if message.HasField("deletion_file"):
             made.deletion_file = DeletionFile.from_message(message.deletion_file)
-        if message.WhichOneof("row_id_sequence"):
-            made.row_id_meta = RowIdMeta(_arm(message, _ID_ARMS))
-        for name, arms in _VERSION_ARMS.items():
-            if any(message.HasField(arm) for arm in arms):
-                setattr(made, name, RowDatasetVersionMeta(_arm(message, arms)))
+        for name, (inline, column) in _ARMS.items():
+            kind = RowIdMeta if name == "row_id_meta" else RowDatasetVersionMeta
+            if message.HasField(inline):  # type: ignore[arg-type]
+                setattr(made, name, kind(getattr(message, inline)))
+            elif message.HasField(column):  # type: ignore[arg-type]
+                setattr(made, name, kind(None))
         made.overlays = list(map(DataOverlayFile.from_message, message.overlays))
         return made
 
@@ -277,12 +280,12 @@ class FragmentMetadata:
         )
         if self.deletion_file is not None:
             message.deletion_file.CopyFrom(self.deletion_file.to_message())
-        for name, arms in {"row_id_meta": _ID_ARMS, **_VERSION_ARMS}.items():
+        for name, (inline, column) in _ARMS.items():
             held = getattr(self, name)
             if held is not None and held.inline is None:
-                getattr(message, arms[1]).SetInParent()
+                getattr(message, column).SetInParent()
             elif held is not None:
-                setattr(message, arms[0], held.inline)
+                setattr(message, inline, held.inline)
         return message
 
     def to_json(self) -> dict[str, object]:
@@ -296,12 +299,12 @@ class FragmentMetadata:
         readers: dict[str, Callable[[Any], object]] = {
             "files": lambda every: [DataFile(**one) for one in every],
             "deletion_file": lambda one: DeletionFile(**one),
-            "row_id_meta": RowIdMeta.from_dict,
             "overlays": lambda every: [
                 DataOverlayFile(**{**one, "data_file": DataFile(**one["data_file"])})
                 for one in every
             ],
-            **dict.fromkeys(_VERSION_ARMS, RowDatasetVersionMeta.from_dict),
+            **dict.fromkeys(_ARMS, RowDatasetVersionMeta.from_dict),
+            "row_id_meta": RowIdMeta.from_dict,
         }
         given = {name: value for name, value in held.items() if value is not None}
         return FragmentMetadata(
@@ -315,7 +318,3 @@ def _json(value: object) -> object:
         return [_json(one) for one in value]
     described = getattr(value, "asdict", None)
     return value if described is None else described()
-
-
-def _arm(message: table_pb2.DataFragment, arms: tuple[str, str]) -> bytes | None:
-    return bytes(getattr(message, arms[0])) if message.HasField(arms[0]) else None

@@ -19,10 +19,8 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
-from lanceref.core.cursor import IOStats
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
-from lanceref.index.segment import Uses
 from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.table.logical import BlobHandling
@@ -51,32 +49,24 @@ class ScanStatistics:
     all_times: dict[str, int] = field(default_factory=dict)
 
 
-class Meter:
-    """Counts requests and bytes of a store and the work of indices from the moment it is made."""
+Counts = list[int]
+"""Requests and bytes of a store, and what indices have done, since these were opened."""
 
-    def __init__(self, counter: IOStats, uses: Uses) -> None:
-        self._counter, self._uses = counter, uses
-        self._before = self._counts()
 
-    def _counts(self) -> list[int]:
-        io, uses = self._counter, self._uses
-        index_work = [uses.indices_loaded, uses.loaded, uses.comparisons, uses.hits]
-        return [io.read_iops, io.read_bytes, *index_work]
+def counts(snapshot: Snapshot) -> Counts:
+    """Return what the store and the indices of a version have done so far."""
+    io, uses = snapshot.store.stats, snapshot.indices.uses
+    index_work = [uses.indices_loaded, uses.loaded, uses.comparisons, uses.hits]
+    return [io.read_iops, io.read_bytes, *index_work]
 
-    def read(self) -> ScanStatistics:
-        """Return what the store counted since the meter began."""
-        now = zip(self._counts(), self._before, strict=True)
-        iops, size, indices, parts, comparisons, hits = (count - before for count, before in now)
-        named = {"iops": iops, "bytes_read": size}
-        named |= {"index_cache_hits": hits, "index_cache_misses": parts}
-        return ScanStatistics(iops, iops, size, indices, parts, comparisons, hits, parts, named)
 
-    def observed(
-        self, batches: Iterator[pa.RecordBatch], observer: Callable[[ScanStatistics], object]
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield batches, and report at their end what was counted."""
-        yield from batches
-        observer(self.read())
+def statistics(snapshot: Snapshot, before: Counts) -> ScanStatistics:
+    """Return what has been done since there were other counts."""
+    now = zip(counts(snapshot), before, strict=True)
+    iops, size, indices, parts, comparisons, hits = (count - held for count, held in now)
+    named = {"iops": iops, "bytes_read": size}
+    named |= {"index_cache_hits": hits, "index_cache_misses": parts}
+    return ScanStatistics(iops, iops, size, indices, parts, comparisons, hits, parts, named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +179,10 @@ class LanceScanner:
 
         No batch crosses a fragment unless batches are to have exactly the size asked for.
         """
-        observer = self._options.observer
-        if observer is None:
-            return self._batches()
-        return self._meter().observed(self._batches(), observer)
-
-    def _meter(self) -> Meter:
-        return Meter(self._snapshot.store.stats, self._snapshot.indices.uses)
+        before = counts(self._snapshot)
+        yield from self._batches()
+        if self._options.observer is not None:
+            self._options.observer(statistics(self._snapshot, before))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows, cut as asked for."""
@@ -299,9 +286,9 @@ class LanceScanner:
 
     def analyze_plan(self) -> str:
         """Run the scan and return the plan with what was read for it."""
-        meter, start = self._meter(), time.perf_counter()
+        before, start = counts(self._snapshot), time.perf_counter()
         rows = sum(batch.num_rows for batch in self.to_batches())
-        read, condition = meter.read(), self._options.condition
+        read, condition = statistics(self._snapshot, before), self._options.condition
         scanned = self._live_rows()
         if condition is not None:  # rows that are compared with it
             scanned = sum(map(condition.num_candidates, self._fragments))

@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 import pyarrow as pa
 from lanceref.core.context import Context
-from lanceref.core.errors import CommitConflictError
+from lanceref.core.errors import CommitConflictError, NotFound
 from lanceref.core.file_versions import FileVersion, version_named
 from lanceref.core.integers import unsigned
 from lanceref.operations.cleanup import clean_after_commit
@@ -196,12 +196,12 @@ class OpenTable:
         return Context(name_of_uri(self._root.root), limits=ctx.limits, keeps=ctx.keeps)
 
     def fragment_rows(self, ids: Iterable[int] | None) -> Sequence[FragmentRows]:
-        """Return fragments by their ids, all for None. Raises ValueError for an unknown id."""
+        """Return fragments by their ids, all for None. Raises NotFound for an unknown id."""
         by_id = {rows.fragment.id: rows for rows in self._snapshot.fragments}
         chosen = list(by_id if ids is None else ids)
         missing = set(chosen) - by_id.keys()
         if missing:
-            raise ValueError(f"Fragment id does not exist: {min(missing)}")
+            raise NotFound(f"Fragment id does not exist: {min(missing)}")
         return self._snapshot.fragments if ids is None else [by_id[number] for number in chosen]
 
     def _new_transaction(self) -> Transaction:
