@@ -16,7 +16,6 @@ from lanceref.proto import table_pb2
 from lanceref.transactions.manifest_builder import Staged
 from pylanceref.errors import IndexMixed, IndexNotFound, KeyMissing
 from pylanceref.file import LanceFileReader
-from pylanceref.index_listing import IndexInformation
 
 TABLE = pa.table({"i": range(100), "s": [f"{n}" for n in range(100)]})
 
