@@ -130,7 +130,8 @@ class LanceFragment:
         self, columns: Columns = None, with_row_address: bool | None = None
     ) -> FragmentSession:
         """Return what takes rows of the same columns again and again."""
-        chosen: Columns = self.schema.names if columns is None else columns
+        chosen: Sequence[str] | Mapping[str, str]
+        chosen = self.schema.names if columns is None else columns
         if with_row_address and isinstance(chosen, Mapping):
             chosen = {**chosen, ROW_ADDRESS: ROW_ADDRESS}
         elif with_row_address:

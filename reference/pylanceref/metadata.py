@@ -263,9 +263,9 @@ class FragmentMetadata:
             made.deletion_file = DeletionFile.from_message(message.deletion_file)
         for name, (inline, column) in _ARMS.items():
             kind = RowIdMeta if name == "row_id_meta" else RowDatasetVersionMeta
-            if message.HasField(inline):  # type: ignore[arg-type]
+            if message.HasField(inline):
                 setattr(made, name, kind(getattr(message, inline)))
-            elif message.HasField(column):  # type: ignore[arg-type]
+            elif message.HasField(column):
                 setattr(made, name, kind(None))
         made.overlays = list(map(DataOverlayFile.from_message, message.overlays))
         return made
@@ -307,14 +307,13 @@ class FragmentMetadata:
             "row_id_meta": RowIdMeta.from_dict,
         }
         given = {name: value for name, value in held.items() if value is not None}
-        return FragmentMetadata(
-            **{name: readers.get(name, lambda one: one)(value) for name, value in given.items()}
-        )
+        given |= {name: read(given[name]) for name, read in readers.items() if name in given}
+        return FragmentMetadata(**given)
 
 
 def _json(value: object) -> object:
     """Return what `json.dumps` takes for a value."""
     if isinstance(value, list):
         return [_json(one) for one in value]
-    described = getattr(value, "asdict", None)
+    described: Callable[[], object] | None = getattr(value, "asdict", None)
     return value if described is None else described()

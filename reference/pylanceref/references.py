@@ -57,8 +57,10 @@ def _ordered(every: Mapping[str, R], key: str, order: str | None) -> list[tuple[
     if order not in (None, "asc", "desc"):
         raise ValueError(f"Invalid sort order '{order}'. Valid values are: asc, desc")
 
-    pairs = cast("list[tuple[R, dict[str, int]]]", sorted(every.items()))
-    return sorted(pairs, key=lambda pair: pair[1][key], reverse=order != "asc")  # type: ignore[return-value]
+    def number(pair: tuple[str, R]) -> int:
+        return cast("Mapping[str, int]", pair[1])[key]
+
+    return sorted(sorted(every.items()), key=number, reverse=order != "asc")
 
 
 class Tags:

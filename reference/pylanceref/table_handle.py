@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 from weakref import WeakSet
 
 import pyarrow as pa
@@ -105,7 +105,7 @@ class OpenTable:
         return {name: value for name, value in state.items() if name != "_session"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        store, version, ctx = state.pop("_snapshot")  # type: ignore[misc]
+        store, version, ctx = cast("tuple[Store, int, Context]", state.pop("_snapshot"))
         vars(self).update(state)  # in another process: files are opened anew
         ctx = replace(ctx, file=name_of_uri(store.root))
         self._snapshot = open_snapshot(store, version, ctx)
