@@ -23,9 +23,9 @@ def test_keys_of_several_columns_and_of_dictionaries(tmp_path):
     """Rows match if all keys are equal, dictionaries by value."""
     words = pa.array(["p", "q", "p"]).dictionary_encode()
     made = pylanceref.write_dataset(pa.table({"a": [1, 1, 2], "k": words}), tmp_path)
-    found = match(made._snapshot, pa.table({"k": ["q", "q"], "a": [1, 2]}), ["a", "k"])
+    target, source = match(made._snapshot, pa.table({"k": ["q", "q"], "a": [1, 2]}), ["a", "k"])
 
-    assert ([1], [0]) == (found.target.tolist(), found.source.tolist())
+    assert ([1], [0]) == (target.tolist(), source.tolist())
 
 
 def test_missing_values_have_the_type_of_their_column(tmp_path):
