@@ -263,7 +263,7 @@ def unpack_row(_, packed, low, high, out, target, down, up, low_mask, high_mask)
     first = ir.VectorType(index, ROW)(None)
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        def words(array, place):  # type: ignore[no-untyped-def]
+        def words(array: int, place: int) -> ir.Value:
             data = context.make_array(signature.args[array])(context, builder, arguments[array])
             return builder.bitcast(builder.gep(data.data, [arguments[place]]), row.as_pointer())
 
