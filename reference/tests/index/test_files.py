@@ -74,14 +74,6 @@ def test_a_small_file_is_read_once(tmp_path, monkeypatch):
         assert (store.stats.incremental().read_iops == 0) == bool(is_read)
 
 
-def test_nothing_is_left_of_a_file_that_failed(tmp_path):
-    """A batch of another type stops it."""
-    store, schema = LocalStore(tmp_path), pa.schema([pa.field("n", pa.uint32(), nullable=False)])
-    with pytest.raises(DataRefused):
-        write_index_file(store, "g.lance", schema, V2_1, [pa.record_batch({"n": ["x"]})], {})
-    assert not store.exists("g.lance")
-
-
 NUMBERS = pa.schema([pa.field("n", pa.int64())])
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import lanceref
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.stored import materialised
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.index import entries
 from lanceref.index.row_set import SHIFT, RowSet
@@ -97,21 +95,6 @@ def test_segments_that_are_built_apart_are_merged(tmp_path, name):
     (index,) = dataset._snapshot.indices.known
     assert [[0, 1], [2]] == [list(one.covers) for one in index.segments]
     assert_found(dataset, subject.conditions[column])
-
-
-FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any" / "btree"
-
-
-@pytest.mark.parametrize("case", [one.name for one in FROZEN.iterdir() if "early" not in one.name])
-def test_a_btree_is_checked_page_by_page_like_as_a_whole(case, monkeypatch):
-    """The same clauses are broken where a run is a page and a share a fragment, kept in a file."""
-    table = materialised(FROZEN / case / "dataset")
-    whole = {one.clause for one in lanceref.validate(table, deep=True)}
-    monkeypatch.setattr(btree, "RUN_ROWS", 1)
-    monkeypatch.setattr(entries, "SHARE_ROWS", 1)
-    monkeypatch.setattr(entries, "SPOOLED_BYTES", 1)
-
-    assert whole == {one.clause for one in lanceref.validate(table, deep=True)}
 
 
 @pytest.mark.parametrize("column", ["n", "f", "s"])

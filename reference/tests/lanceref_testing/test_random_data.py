@@ -10,18 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
-from lanceref_testing.arrays import NULL_PATTERNS, arrays, random_array
+from lanceref_testing.arrays import NULL_PATTERNS, random_array
 from lanceref_testing.fixed_width import INTEGER_PATTERNS
 from lanceref_testing.strings import STRING_PATTERNS
 from lanceref_testing.tables import random_sample, tables
-from lanceref_testing.types import arrow_types
-
-
-@settings(deadline=None)
-@given(arrow_types(V2_2, max_depth=2).flatmap(lambda type_: arrays(type_, V2_2, 50)))
-def test_arrays_are_valid_arrow(array):
-    """Arrays of any type have consistent offsets, children and text."""
-    array.validate(full=True)
 
 
 @pytest.mark.parametrize(

@@ -61,15 +61,6 @@ def field_twice(tmp_path):
     return uri
 
 
-def test_a_field_in_two_files_is_read_from_the_last(field_twice):
-    """The last file counts, validation reports it, and a later release is refused."""
-    assert B == pylanceref.dataset(field_twice).to_table()["b"].to_pylist()
-    assert "L.table.datafile.once" in [one.clause for one in lanceref.validate(field_twice)]
-    written_by(field_twice, "0.11.0", lambda message: None)
-    with pytest.raises(FormatError, match="twice"):
-        pylanceref.dataset(field_twice)
-
-
 @pytest.mark.parametrize("how", ["config", "delete", "append", "add", "drop", "index"])
 def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
     """Any commit corrects the ids, and the values stay."""
