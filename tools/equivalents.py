@@ -1,10 +1,12 @@
 """Equivalents: mutants that nothing can tell from the original, each named with its reason.
 
 An entry of `tools/equivalent_mutants.toml` gives one reason for some mutants: for single ones by
-`ids`, or for all of some `functions` that no answer depends on. A test holds every name against the
-tree: one that names nothing has to go.
+`ids`, or for all of some `functions` that no answer depends on. With `tests = true` only no case
+can tell the mutants from the original: where tests judge too, they are judged. A test holds every
+name against the tree: one that names nothing has to go.
 
     load(root)              the reasons, by name of a mutant or function
+    load(root, tests=True)  those that hold before tests too
     excuse(reasons, mutant) the reason why a mutant cannot be noticed; empty: some case must
 """
 
@@ -20,11 +22,16 @@ PLACE = "tools/equivalent_mutants.toml"
 """Where the entries lie."""
 
 
-def load(root: Path) -> dict[str, str]:
-    """Return the reasons by name: `file:function`, or that and a change. No name occurs twice."""
+def load(root: Path, *, tests: bool = False) -> dict[str, str]:
+    """Return the reasons by name: `file:function`, or that and a change. No name occurs twice.
+
+    With `tests`, entries of mutants that tests can tell from the original are left out.
+    """
     document = tomllib.loads((root / PLACE).read_text(encoding="utf-8"))
     reasons: dict[str, str] = {}
     for entry in document.get("equivalent", []):
+        if tests and entry.get("tests"):
+            continue
         for name in [*entry.get("functions", []), *entry.get("ids", [])]:
             if name in reasons:
                 raise ValueError(f"{name} occurs twice in {PLACE}")

@@ -4,7 +4,7 @@ Each mutant of a parsing module of the reference is put to the cases that run th
 process of its own, until one notices. The score is the share that some case noticed: by its
 outcome, or by the clause that the refusal names. Functions that no case enters are not counted. A
 mutant that nothing can tell from the original lies in `tools/equivalent_mutants.toml` with its
-reason.
+reason; some of them only no case can tell, and tests judge these.
 
 With `--all`, mutants of every module and function count, those of writers too, and what no case
 noticed is put to the tests of the reference that run through its line.
@@ -283,7 +283,7 @@ def _sample(
         for one in (mutants(source) if options.all else reachable(source, lines))
     ]
     drawn.sort(key=lambda one: place(options.seed, one.id))
-    reasons, num_excused = load(ROOT), 0
+    reasons, num_excused = load(ROOT, tests=options.all), 0
     work: list[Mutant] = []
     for mutant in drawn:
         if options.sample and len(work) == options.sample:

@@ -297,6 +297,17 @@ def test_a_name_is_that_of_a_mutant_or_of_a_function(tmp_path: Path):
     assert 4 == sum(excuse({"a.py:cut": "w"}, m) == "w" for m in every)
 
 
+def test_what_no_case_can_tell_is_put_to_tests(tmp_path: Path):
+    """An entry with `tests = true` excuses a mutant before cases alone."""
+    (tmp_path / "tools").mkdir()
+    entries = ['reason = "a"\nids = ["x"]', 'reason = "b"\ntests = true\nids = ["y"]']
+    document = "".join(f"[[equivalent]]\n{one}\n" for one in entries)
+    (tmp_path / "tools" / "equivalent_mutants.toml").write_text(document)
+
+    assert {"x": "a", "y": "b"} == load(tmp_path)
+    assert {"x": "a"} == load(tmp_path, tests=True)
+
+
 def test_every_name_is_of_something_and_has_a_reason():
     """A name whose code has changed has to go; each has a reason in a sentence."""
 
