@@ -82,9 +82,9 @@ class View:
     def indices(self) -> list[tuple[str, str, str]]:
         """Its indices: the name of each, the column it is over, and its type."""
         found = {
-            one["name"]: (one["fields"][0], one["type"].upper())
-            for one in self.found.list_indices()
-            if one["fields"]
+            one.name: (one.field_names[0], one.index_type.upper())
+            for one in self.found.describe_indices()
+            if one.field_names
         }
         return [(name, *found[name]) for name in sorted(found)]
 
