@@ -1,70 +1,17 @@
-"""Graphs and clusters of vectors without a table, and a check of an index over vectors (face).
-
-Has names of pylance's `lance.util`. The file of a graph is one of 0.1 with the rows of the graph in
-one batch, and what an index says of a graph in the metadata of the schema.
-"""
+"""Clusters of vectors without a table, and a check of an index over vectors: `lance.util`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.errors import EditFailed
-from lanceref.file.arrow_schema import schema_of
-from lanceref.file_0_1.writer import LegacyWriter
-from lanceref.index.vector.graph import GRAPH_SCHEMA, graph_rows, graph_text
-from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.kernels.distance import Metric, normalized
-from lanceref.kernels.hnsw_build import build
-from lanceref.kernels.hnsw_graph import Graph, GraphParameters
 from lanceref.kernels.kmeans import ROUNDS, assign, train
-from lanceref.storage import create_sink, whole
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from pylanceref.dataset import LanceDataset
-
-KEY = "lance:hnsw"
-"""Metadata that says where searches start, and with what the graph was built."""
-
-
-class HNSW:
-    """A graph, and the vectors it is over."""
-
-    def __init__(self, graph: Graph, vectors: pa.FixedSizeListArray, text: str) -> None:
-        self._graph, self._vectors, self._text = graph, vectors, text
-
-    @staticmethod
-    def build(
-        vectors_array: Iterable[pa.Array],
-        max_level: int = 7,
-        m: int = 20,
-        ef_construction: int = 100,
-    ) -> HNSW:
-        """Build a graph of all vectors of arrays, by l2. Raises ValueError, for none EditFailed."""
-        arrays = list(vectors_array)
-        for one in arrays:
-            found = vector_type(one.type)
-            if found is None or found.multivector or found.element not in ELEMENTS:
-                raise ValueError("Must be a FixedSizeList")
-        if not arrays:
-            raise EditFailed("Compute error: concat requires input of at least one array")
-        vectors = pa.concat_arrays(arrays)
-        parameters = GraphParameters(m, ef_construction, max_level)
-        graph = build(vectors_of(vectors).values, "l2", parameters)
-        return HNSW(graph, vectors, graph_text(len(vectors), parameters, None).text)
-
-    def to_lance_file(self, file_path: str) -> None:
-        """Write the graph to a file, without the vectors."""
-        schema = GRAPH_SCHEMA.with_metadata({KEY: self._text})
-        rows = graph_rows(self._graph).cast(schema)
-        with whole(create_sink(file_path)) as sink:
-            writer = LegacyWriter(sink, schema_of(schema), rows.num_rows)
-            writer.write_batch(rows)
-            writer.finish()
-
 
 METRICS: dict[str, Metric] = {"l2": "l2", "euclidean": "l2", "dot": "dot", "cosine": "l2"}
 """Metrics by their names, as centroids are trained; cosine is l2 of vectors of length 1."""

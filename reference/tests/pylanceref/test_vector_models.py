@@ -8,14 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.context import Context
-from lanceref.file_0_1.data_file import open_legacy
 from lanceref.index.vector.rq_storage import model_text
-from lanceref.storage import open_source
 from pylanceref.errors import ColumnRefused, KeyMissing
 from pylanceref.file import LanceFileReader
 from pylanceref.indices import IndicesBuilder, IvfModel, PqModel
-from pylanceref.util import HNSW, KMeans, validate_vector_index
+from pylanceref.util import KMeans, validate_vector_index
 
 DIM, ROWS = 16, 600
 
@@ -183,29 +180,6 @@ def test_steps_make_the_index_of_one_build(builder, models, tmp_path):
     table.validate()
 
 
-GRAPH_VECTORS = np.random.default_rng(5).normal(size=(20, 4)).astype(np.float32)
-
-
-def lists(vectors=GRAPH_VECTORS):
-    """Return vectors as an array."""
-    return pa.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1])
-
-
-def test_a_graph_is_written_with_its_metadata(tmp_path):
-    """The file has a row for each node and level; the vectors are not in it."""
-    graph = HNSW.build(iter([lists()[:5], lists()[5:]]), m=4)
-    assert graph._vectors == lists()
-    path = tmp_path / "graph.idx"
-    graph.to_lance_file(str(path))
-    file = open_legacy(open_source(str(path)), Context("graph.idx"))
-    assert file.manifest is not None
-    names = [field.name for field in file.manifest.schema.fields]
-    assert ["__vector_id", "__neighbors", "_distance"] == names
-    said = json.loads(file.manifest.schema.metadata["lance:hnsw"])
-    assert said["params"]["m"] == 4
-    assert said["level_offsets"][:2] == [0, 20]
-
-
 def test_vectors_find_themselves(tmp_path):
     """Null ones are not asked for; others than those of the table do not."""
     values = pa.array([[0.0, 1.0], None, [2.0, 3.0]], pa.list_(pa.float32(), 2))
@@ -266,12 +240,3 @@ def test_vectors_of_another_type_are_refused(data):
         KMeans(2).fit(data)
     with pytest.raises(ValueError, match="metric"):
         KMeans(2, "far")
-
-
-@pytest.mark.parametrize(
-    "given", [pa.array([1.0]), pa.array([[[1.0]]], pa.list_(pa.list_(pa.float32(), 1)))]
-)
-def test_other_arrays_are_refused(given):
-    """As pylance refuses them."""
-    with pytest.raises(ValueError, match="FixedSizeList"):
-        HNSW.build(iter([given]))
