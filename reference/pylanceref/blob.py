@@ -175,6 +175,10 @@ class BlobFile(io.BufferedReader):
             raise ValueError(f"Blob range end {offset + length} exceeds blob size {self.size()}")
         return self._inner.read(offset, offset + length)
 
+    def readall(self) -> bytes:
+        """Read from the position to the end. Raises ValueError for a closed file."""
+        return self.read()
+
     def __repr__(self) -> str:
         return f"<BlobFile size={self.size()}>"
 

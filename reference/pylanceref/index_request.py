@@ -118,6 +118,9 @@ FLOATS = (np.float16, np.float32, np.float64)
 
 LOGGER = logging.getLogger(__name__)
 
+HINTS = {"shuffle_partition_batches": 10240, "shuffle_partition_concurrency": 2}
+"""Arguments that the details keep and nothing here looks at, with their defaults."""
+
 STORAGE_ARGUMENTS = ("num_sub_vectors", "num_bits", "pq_codebook", "rabitq_model", "skip_transpose")
 """Arguments for the storage; with them go `sample_rate` and `max_iters`."""
 
@@ -169,6 +172,7 @@ def vector_request(
         centroids,
         {**_storage(arguments, type_, kind), "sample_rate": rate, "max_iters": rounds},
         _graph(arguments) if type_.graphs else USUAL,
+        _hints(type_, arguments, rate, rounds),
         single_file=type_.name == "IVF_PQ" and files is not None and files.lower() == "legacy",
     )
     return IndexRequest(Vector, indexed_path(schema, columns[0])[0], {"vector": vectors})
@@ -288,3 +292,21 @@ def _positive(arguments: Mapping[str, object], name: str, usual: int) -> int:
     if number < 1:
         raise QueryRefused(f"{name} must be at least 1, got {number}")
     return number
+
+
+def _hints(
+    type_: VectorType, arguments: Mapping[str, object], rate: int, rounds: int
+) -> dict[str, str]:
+    """Return what the details keep of how the index was asked for."""
+    skips, storage = f"{bool(arguments.get('skip_transpose'))}".lower(), type_.storage.name.lower()
+    found = {"ivf.max_iters": rounds, "ivf.sample_rate": rate, "skip_transpose": skips}
+    for name, usual in HINTS.items():
+        given = arguments.get(name)
+        found[f"ivf.{name}"] = usual if given is None else given
+    if storage in ("pq", "sq"):
+        found[f"{storage}.sample_rate"] = rate
+    if storage == "pq":
+        found |= {"pq.max_iters": rounds, "pq.kmeans_redos": 1}
+    if type_.graphs:
+        found["hnsw.prefetch_distance"] = 2
+    return {f"lance.{name}": f"{value}" for name, value in found.items()}

@@ -3,7 +3,7 @@
 import pyarrow as pa
 from lanceref.core.context import Context
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, V2_1, V2_3
-from lanceref.data_file.data_file import open_file
+from lanceref.data_file.data_file import check_data_file, open_file
 from lanceref.file.container import TAIL_BYTES
 from lanceref.storage import BytesSource
 
@@ -36,6 +36,14 @@ def test_the_worked_file_reads_as_its_rows():
     assert ROWS.to_pylist() == scanned(column(WORKED_FILE)).to_pylist()
     assert WORKED_FILE == closed(WORKED_FILE[:128], [DESCRIPTOR], [COLUMN])
     assert [(1, 64), (76, 128)] == [at for at, kind in kinds.items() if kind == "padding"]
+
+
+def test_a_file_that_cannot_be_opened_has_one_finding():
+    """Nothing after the footer can be trusted; files of no version are judged as 2.x."""
+    for data in (WORKED_FILE[:-1] + b"X", bytes(50)):
+        findings = []
+        assert check_data_file(BytesSource(data), Context("f", findings=findings)) is None
+        assert ["L.file.footer.magic"] == [finding.clause for finding in findings]
 
 
 def test_versions_are_ordered_and_read_back_from_their_words():
