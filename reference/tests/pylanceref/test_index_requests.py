@@ -98,7 +98,14 @@ def test_defaults():
     """Where nothing is said of partitions their number depends on the rows."""
     found = asked(index_type="ivf_flat")
     assert ("IVF_FLAT", "l2", None) == (found.type.name, found.metric, found.num_partitions)
-    assert (256, 50) == (found.sample_rate, found.max_iters)
+    assert {
+        "lance.ivf.max_iters": "50",
+        "lance.ivf.sample_rate": "256",
+        "lance.ivf.shuffle_partition_batches": "10240",
+        "lance.ivf.shuffle_partition_concurrency": "2",
+        "lance.skip_transpose": "false",
+    } == found.hints
+    assert "2" == asked(index_type="IVF_HNSW_FLAT").hints["lance.hnsw.prefetch_distance"]
     assert GraphParameters(m=8) == asked(index_type="IVF_HNSW_FLAT", m=8).graph
 
 
