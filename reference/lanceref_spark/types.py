@@ -102,12 +102,12 @@ def _written(field: st.StructField) -> pa.Field:
 def _pair(field: pa.Field, path: str, truncate: bool) -> tuple[st.DataType, pa.DataType]:
     """Return the Spark type of an Arrow field, and the Arrow type of its batches."""
     kind = field.type
-    if kind in _SAME:
-        return _SAME[kind]
     if is_bfloat16(field):
         return st.FloatType(), pa.float32()
-    if isinstance(kind, pa.BaseExtensionType):
+    if isinstance(kind, pa.BaseExtensionType):  # that of another library may have no hash
         return _pair(field.with_type(kind.storage_type), path, truncate)
+    if kind in _SAME:
+        return _SAME[kind]
     if pa.types.is_dictionary(kind):
         return _pair(field.with_type(kind.value_type), path, truncate)
     if is_any(kind, TEXTS):
