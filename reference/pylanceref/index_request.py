@@ -207,7 +207,7 @@ def _codebook(given: object, arguments: Mapping[str, object], dimension: int) ->
         raise TypeError(f"PQ codebook must be an array, got {type(given)}")
     if numbers.dtype not in FLOATS:
         raise TypeError(f"PQ codebook must be floating number, got {numbers.dtype}")
-    if numbers.shape != (parts, words, dimension // parts):
+    if numbers.shape[:-1] != (parts, words) or numbers.size != words * dimension:
         raise ValueError(f"PQ codebook must be 3D array ({parts}, {words}), got {numbers.shape}")
     return numbers
 
@@ -223,7 +223,8 @@ def vector_column(schema: LanceSchema, column: str, num_sub_vectors: object = No
     if found is None:
         raise ColumnRefused(f"Vector column {column} must be FixedSizeListArray, got {type_}")
     dimension = found.dimension
-    if num_sub_vectors is not None and dimension % operator.index(num_sub_vectors):  # type: ignore[arg-type]
+    parts = 1 if num_sub_vectors is None else operator.index(num_sub_vectors)  # type: ignore[arg-type]
+    if parts < 1 or dimension % parts:
         raise ValueError(
             f"dimension ({dimension}) must be divisible by num_sub_vectors ({num_sub_vectors})"
         )

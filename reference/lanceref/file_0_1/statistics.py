@@ -70,9 +70,8 @@ def bounds_of(array: pa.Array) -> Bounds:
 
 def _of_numbers(valid: pa.Array) -> bytes:
     """Return the least and the greatest of integers, dates or floats; of no decimals too."""
-    if pa.types.is_decimal128(
-        valid.type
-    ):  # outside of the declared precision, but so it is written
+    if pa.types.is_decimal128(valid.type):
+        # outside of the declared precision, but so it is written
         return bytes(15) + b"\x80" + bytes([255] * 15) + b"\x7f"
     if pa.types.is_date(valid.type):
         valid = valid.view(pa.int32() if valid.type == pa.date32() else pa.int64())

@@ -183,6 +183,15 @@ def test_numbers_that_are_not_whole():
         assert 2 == asked(num_partitions=2.0).num_partitions
 
 
+@pytest.mark.parametrize("parts", [-1, 0, 1, 2, 3, 8])
+def test_a_codebook_has_the_shape_of_its_parts(parts):
+    """Codewords for another number of parts, or of none, are refused."""
+    given = {"num_sub_vectors": parts, "ivf_centroids": np.zeros((1, 4), np.float32)}
+    book = np.zeros((max(0, parts), 256, 1), np.float32)
+    with pytest.raises(ValueError, match=r"PQ codebook must be 3D array|must be divisible"):
+        vector_request(VECTORS, "v", "IVF_PQ", "L2", {**given, "pq_codebook": book})
+
+
 def test_a_codebook_may_be_a_tensor():
     """Of each part its codewords; it means what the same numbers mean as an array."""
     numbers = np.arange(2 * 256 * 2, dtype=np.float32).reshape(2, 256, 2)
