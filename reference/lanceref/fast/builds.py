@@ -82,10 +82,14 @@ def _lowest_bytes(start: int, part: Bytes) -> Bytes:
     return lowest
 
 
+PRODUCTS = 4
+"""Products of hashes that count as a decoded byte in the choice of kernels."""
+
+
 @signature.signed.replaced_by
 def signed(hashes: Hashes, counts: Counts, num_hashes: int) -> Signatures:
     """Return the signatures [texts, hashes] of texts, each of so many of the hashes (texts,)."""
-    if not KERNEL_USE.use(hashes.nbytes * num_hashes):
+    if not KERNEL_USE.use(len(hashes) * num_hashes // PRODUCTS):
         return signature.signed.plain(hashes, counts, num_hashes)
     from lanceref.fast import compiled as kernel
 

@@ -175,18 +175,18 @@ def expand(
         if literal is not None:
             numbers += literal[at : at + SLAB : step].astype(np.intp) << (8 * step)
         ends = np.empty(len(numbers) + 1, np.int64)
-        ends[0] = size
-        np.cumsum(np.take(sizes, numbers), out=ends[1:])
-        ends[1:] += size
+        ends[0], ends[1:] = size, np.take(sizes, numbers)
+        np.cumsum(ends, out=ends)
         targets[ends[:-1]] = np.take(words, numbers)  # assigned in the order of the indices
         first, last = np.searchsorted(cuts, (at, at + step * len(numbers)), "right")
         np.take(ends, (cuts[first:last] - at) >> (step - 1), out=offsets[first:last], mode="clip")
         size = int(ends[-1])
     if step == 2:  # a cut inside a pair lies after the bytes of the pair's first code
-        inside = np.flatnonzero(cuts & 1)
-        before = cuts[inside] - 1
-        taken = np.take(lengths, codes[before])
-        offsets[inside] += taken if literal is None else np.where(literal[before], 1, taken)
+        before = cuts - 1  # of cuts after whole pairs nothing is added
+        taken = np.take(lengths, np.take(codes, before, mode="clip"))
+        if literal is not None:
+            taken = np.where(np.take(literal, before, mode="clip"), 1, taken)
+        offsets += taken * (cuts & 1)
     return offsets, out[:size]
 
 

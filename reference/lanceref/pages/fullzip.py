@@ -56,6 +56,9 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
 Entries = tuple[Levels, pa.Array]
 """The levels of entries, and the array of those that are visible."""
 
+BATCH_ROWS = 1024
+"""Runs of more rows end at a multiple of this in the column: a batch in two runs is copied."""
+
 
 def check_description(zipped: FullZip, stored: StoredPage) -> None:
     """Check everything that a description alone can break. Raises CorruptPage, UnknownEncoding."""
@@ -182,10 +185,13 @@ class FullZipPage(Page):
 
     def run_end(self, start: int) -> int:
         if self._index is None:
-            return start + max(1, self._run_bytes // (self._shape.stride * self._scale))
-        offsets = self._index.offsets[:: self._scale]
-        stop = int(np.searchsorted(offsets, int(offsets[start]) + self._run_bytes, "right")) - 1
-        return max(start + 1, stop)
+            stop = start + self._run_bytes // (self._shape.stride * self._scale)
+        else:
+            offsets = self._index.offsets[:: self._scale]
+            stop = int(np.searchsorted(offsets, int(offsets[start]) + self._run_bytes, "right")) - 1
+        before = self._page.priority
+        whole_batches = (before + stop) // BATCH_ROWS * BATCH_ROWS - before
+        return whole_batches if whole_batches > start else max(start + 1, stop)
 
     def _entries(self, starts: Ints, ends: Ints) -> Entries:
         """Read the slots of the ranges of rows `starts`..`ends`, and cut their entries."""
