@@ -54,7 +54,7 @@ SLAB = 1 << 15
 """Codes expanded at a time: what stands for them stays in the cache."""
 
 PAIRED = 1 << 18
-"""Codes from which the table of pairs is worth making."""
+"""Codes above which the table of pairs is worth making."""
 
 PAIR = np.complex128
 """What holds the text of a pair: sixteen bytes."""
@@ -159,7 +159,7 @@ def expand(
     themselves (None: none); `cuts` ascend. The codes are sound: every one is a symbol, an escape
     or a literal.
     """
-    step = 2 if len(codes) >= PAIRED else 1
+    step = 2 if len(codes) > PAIRED else 1
     if len(codes) % step:
         codes = np.append(codes, np.uint8(ESCAPE))
         literal = None if literal is None else np.append(literal, False)
