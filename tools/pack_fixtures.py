@@ -58,8 +58,7 @@ def pack(root: Path) -> list[str]:
 
 def _pack(root: Path, case: dict[str, Any], holders: Holders) -> bool:
     home = root / case["id"]
-    files = stored.own_files(home)
-    before = dict(files)
+    files, before = stored.own_files(home), stored.read_case(home)
     files.pop(MANIFEST)
     kept = f"{DATA}{HEXMAP}"
     if files.get(kept) == hexmap(files.get(DATA, b"")).encode():

@@ -97,17 +97,20 @@ def cache_root() -> Path:
 
 
 def read_case(home: Path) -> dict[str, bytes]:
-    """Return every file of the case at `home` by its name, with the manifest less `stored`.
+    """Return every file of the case at `home` by its name, with the manifest as a copy has it.
 
     The manifest follows its schema. Raises StoredError when the case cannot be put together.
     """
     manifest = _document(home)
     files = _data_files(home, manifest)
-    if KEY in manifest:
-        del manifest[KEY]
-        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-        files[MANIFEST] = text.encode()
+    files[MANIFEST] = text_of(manifest).encode()
     return files
+
+
+def text_of(manifest: Mapping[str, Any]) -> str:
+    """Return the text of a manifest less `stored`, two spaces a level, over which its hash is."""
+    kept = {key: value for key, value in manifest.items() if key != KEY}
+    return json.dumps(kept, indent=2, ensure_ascii=False) + "\n"
 
 
 def _data_files(home: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:

@@ -32,9 +32,14 @@ TABLES_AS_JSON = ("expect.json", "input.json")
 
 
 def canonical(manifest: Mapping[str, Any]) -> str:
-    """Return the canonical text of a manifest: keys in the order of the schema, two spaces deep."""
+    """Return the stored text of a manifest: keys in the order of the schema, a line a member."""
     ordered = _ordered(manifest, case_schema())
-    return json.dumps(ordered, indent=2, ensure_ascii=False) + "\n"
+    members = (f"  {_json(key)}: {_json(value)}" for key, value in ordered.items())
+    return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _ordered(value: Any, schema: Mapping[str, Any]) -> Any:

@@ -44,7 +44,7 @@ def test_fresh_suite_verifies(toy_suite: Path) -> None:
 def test_changed_file_is_found(toy_suite: Path, name: str) -> None:
     """A changed byte of a published case is reported with its id."""
     path = toy_suite / CASE / name
-    path.write_bytes(path.read_bytes() + b" ")
+    path.write_bytes(path.read_bytes().replace(b"title", b"words") + b"\n")
 
     assert f"{CASE}: published, and changed" in suite.verify(toy_suite)
 

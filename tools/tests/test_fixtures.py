@@ -30,6 +30,8 @@ def few(tmp_path, monkeypatch) -> Path:
     """A suite of three cases, which the checks take for the real one."""
     for case_id in IDS:
         shutil.copytree(case_folder(ROOT / "fixtures" / case_id), tmp_path / case_id)
+        manifest = tmp_path / case_id / "case.json"
+        manifest.write_text(suite.canonical(json.loads(manifest.read_text("utf-8"))), "utf-8")
     suite.write(tmp_path)
     monkeypatch.setattr(fixtures, "FIXTURES", tmp_path)
     monkeypatch.setattr(fixtures, "MINIMUM_CASES", 3)

@@ -18,7 +18,7 @@ def fmt(
     ] = False,
     fixtures: options.Fixtures = None,
 ) -> None:
-    """Write every manifest with keys in the order of the schema, two spaces deep."""
+    """Write every manifest with keys in the order of the schema, a line a member."""
     root = fixtures or places.fixtures()
     differing = 0
     for path in sorted(root.rglob(MANIFEST)):

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import lance_conformance
-from lance_conformance import cases, divergences, places, register, suite
+from lance_conformance import cases, divergences, places, register, stored
 from lance_conformance.cases import Case
 from lance_conformance.commands import options
 
@@ -35,7 +35,7 @@ def _case(case_id: str, every: Sequence[Case]) -> Iterator[str]:
             yield f"{case.title}"
             yield f"{case.home}"
             yield from _recipe(case_id)
-            yield suite.canonical(case.manifest).rstrip()
+            yield stored.text_of(case.manifest).rstrip()
 
 
 def _recipe(case_id: str) -> Iterator[str]:

@@ -24,7 +24,6 @@ Block = tuple[CompressiveEncoding, bytes]
 
 SCHEMES = {"lz4": COMPRESSION_ALGORITHM_LZ4, "zstd": COMPRESSION_ALGORITHM_ZSTD}
 
-
 described = partial(built, CompressiveEncoding)
 """Describes an encoding by paths and values."""
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.recipes.model import Asked, Made
+from lance_conformance.recipes.model import Asked, Made, Maker
 from lance_conformance.recipes.oracle_made import column, file
 
 RANDOM_SEED = 7
@@ -104,11 +105,13 @@ COUNT = 100
 FLAGS = pa.array([None if i % 7 == 2 else i % 3 == 0 for i in range(COUNT)])
 
 
-def far(array: pa.Array, version: str, *rows: int) -> Asked:
-    """Return the question of some rows of a file of one column."""
-    make = file(column(array), version)
+def far(
+    array: pa.Array, version: str, *rows: int, make: Maker | None = None, **options: Any
+) -> Asked:
+    """Return the question of some rows of a file of one column, by the oracle unless `make` is."""
+    made = make or file(column(array), version, **options)
     asked = {"rows": [str(row) for row in rows]}
-    return Asked(lambda: Made(make().files, column(array.take(pa.array(rows)))), "read-file", asked)
+    return Asked(lambda: Made(made().files, column(array.take(pa.array(rows)))), "read-file", asked)
 
 
 PATHS = [f"http://example.com/path/{i % 17}/index.html?q={i}" for i in range(60)]

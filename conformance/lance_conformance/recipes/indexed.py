@@ -147,11 +147,7 @@ def filtered(
 
 
 def held_by(
-    table: Indexed,
-    expected: pa.Table,
-    *,
-    by: str = "oracle",
-    clauses: tuple[str, ...] = HELD,
+    table: Indexed, expected: pa.Table, *, by: str = "oracle", clauses: tuple[str, ...] = HELD
 ) -> Asked:
     """Return the question of what an index holds."""
     return Asked(

@@ -14,7 +14,6 @@ DATA = "data.lance"
 DATASET = "dataset"
 """Name of the folder that holds the input of a dataset case."""
 
-
 Files = Mapping[str, bytes]
 """Files of an input by relative path."""
 

@@ -95,14 +95,22 @@ def _described() -> Made:
     return Made({DATA: data}, rows)
 
 
-def _no_bytes(uri: str) -> pa.Table:
-    """A blob of an object, and one of no byte, for which no object is there."""
-    Path(uri, "_blobs").mkdir(parents=True)
-    Path(uri, "_blobs", "some.blob").write_bytes(b"_abc_")
-    rows = _prepared([_object("_blobs/some.blob", 1, 3), _object("_blobs/none.blob", 0, 0)])
-    pylanceref.write_dataset(rows, uri, data_storage_version="2.2")
-    found = pa.table({"b": pa.array([b"abc", b""], pa.large_binary())})
-    return found.replace_schema_metadata(rows.schema.metadata)
+def _objects(uri: str, *paths: str, rows: Sequence[dict[str, object]]) -> pa.Table:
+    """Write five bytes at each path, and rows of the three in the middle of them, or of none."""
+    for path in paths:
+        Path(uri, path).parent.mkdir(parents=True, exist_ok=True)
+        Path(uri, path).write_bytes(b"_abc_")
+    table = _prepared(rows)
+    pylanceref.write_dataset(table, uri, data_storage_version="2.2")
+    values = [b"abc" if row["blob_size"] else b"" for row in rows]
+    found = pa.table({"b": pa.array(values, pa.large_binary())})
+    return found.replace_schema_metadata(table.schema.metadata)
+
+
+def _folder(name: bytes) -> SpanPatch:
+    """Name another folder in the path of the object."""
+    return SpanPatch(("column 0 page 0", "value"), lambda old: old.replace(b"aa", name),
+        target="data/*.lance")  # fmt: skip
 
 
 CASES: tuple[Recipe, ...] = (
@@ -172,6 +180,8 @@ CASES: tuple[Recipe, ...] = (
         args={"rows": ["2", "3"]}),
     case("table/any/blob/first-kind", "blobs in the data file", "L.page.blob.payload",
         stored(_table(_FIELD, list(_VALUES)))),
+    case("table/any/blob/first-kind-2-0", "blobs in a data file of 2.0, one of them null",
+        "L.array.blob.null", stored(_table(_FIELD, list(_VALUES)), version="2.0")),
     case("table/any/blob/second-kind",
         "blobs in the data file, in a shared file and in a file of their own",
         ("L.blob.kind", "L.blob.range", "L.blob.sidecar"),
@@ -189,9 +199,17 @@ CASES: tuple[Recipe, ...] = (
     fault("managed-object", "the shared object of the table is missing", "L.blob.managed",
         Remove("_blobs/shared.blob")),
     case("table/any/blob/managed-nothing", "a blob of no byte, whose object is not there",
-        "L.blob.range", dataset(_no_bytes, by="reference")),
+        "L.blob.range", dataset(
+            lambda uri: _objects(uri, "_blobs/some.blob", rows=[_object("_blobs/some.blob", 1, 3),
+                    _object("_blobs/none.blob", 0, 0)]), by="reference")),
     fault("managed-first", "a first blob longer than its object", "L.blob.range",
         SpanPatch(("column 0 page 0", "value"), b"\x09", at=9, target="data/*.lance")),
     fault("managed-base", "a blob of a base that is not there", "L.table.base.resolves",
         SpanPatch(("column 0 page 0", "value"), b"\x05", target="data/*.lance")),
+    case("table/any/blob/managed-below", "a blob in an object of a folder below", "L.blob.managed",
+        dataset(lambda uri: _objects(uri, "_blobs/aa/some.blob", "_blobs/some.blob", "some.blob",
+                rows=[_object("_blobs/aa/some.blob", 1, 3)]), by="reference")),
+    fault("managed-same", "a path of which one name is a point", "L.blob.managed", _folder(b"./")),
+    fault("managed-above", "a path of which one name is two points", "L.blob.managed",
+        _folder(b"..")),
 )  # fmt: skip

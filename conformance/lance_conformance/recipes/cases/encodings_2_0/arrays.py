@@ -80,7 +80,6 @@ _VECTOR_ROWS = pa.array(
     pa.struct([("a", pa.int16()), ("v", pa.list_(pa.float32(), 3)), ("c", pa.uint8())]),
 )
 
-
 _MARKED = {
     "nullable.no_nulls.values.fixed_size_list.dimension": 2,
     "nullable.no_nulls.values.fixed_size_list.has_validity": True,
@@ -93,6 +92,10 @@ def _products(count: int) -> pa.Array:
     """Return lists of up to four numbers, some of them null."""
     rows = [None if i % 9 == 4 else [i * j for j in range(i % 5)] for i in range(count)]
     return pa.array(rows, pa.list_(pa.int32()))
+
+
+_two_blocks = one_page(pa.array(_SMALL, pa.int32()), "2.0", _LANES(7, 32),
+    fast_lanes(_SMALL[:1024], 32, 7) + fast_lanes(_SMALL[1024:], 32, 7))  # fmt: skip
 
 
 CASES: tuple[Recipe, ...] = (
@@ -156,8 +159,7 @@ CASES: tuple[Recipe, ...] = (
         assign("bitpacked.compressed_bits_per_value", 65)),
     case("file/2.0/bitpacked/non-negative",
         "two FastLanes blocks of seven bits, the last filled up",
-        "L.array.bitpacked-for-non-neg.size", one_page(pa.array(_SMALL, pa.int32()), "2.0",
-            _LANES(7, 32), fast_lanes(_SMALL[:1024], 32, 7) + fast_lanes(_SMALL[1024:], 32, 7))),
+        "L.array.bitpacked-for-non-neg.size", _two_blocks),
     fault("size", "a block that ends early", "L.array.bitpacked-for-non-neg.size", resize(0, -1),
         flags="BufferTooShort"),
     case("file/2.0/bitpacked/widths", "64 pages, one for each width from 1 to 64",
@@ -169,6 +171,9 @@ CASES: tuple[Recipe, ...] = (
             by_hand(column(array_blocks(bits, range(1, bits + 1))), "2.0",
                 {0: [_back_to_back(bits, width) for width in range(1, bits + 1)]}))
         for bits in (8, 16, 32)),
+    case("file/2.0/bitpacked/non-negative-far", "a row of each of two FastLanes blocks",
+        "L.array.bitpacked-for-non-neg.size", columns.far(pa.array(_SMALL, pa.int32()), "2.0", 1000,
+            len(_SMALL) - 1, make=_two_blocks)),
     *(case(f"file/2.0/bitpacked-for-non-neg/widths-{slug}",
             f"FastLanes blocks of {bits}-bit values, a page for each width {first} to {last}",
             "L.array.bitpacked-for-non-neg.size",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 
+from lance_conformance.recipes.columns import far
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import byte, column_edit, descriptor, field, inside, zeros
 from lance_conformance.recipes.handmade_files import reworked
@@ -14,14 +15,12 @@ from lance_conformance.recipes.oracle_made import column, file
 _ROWS = pa.array([1, None, 3], pa.int32())
 _TWO = pa.table({"a": pa.array([1, 2], pa.int32()), "b": pa.array(["x", None])})
 
-
 _NESTED = pa.table({"lists": pa.array([[1, 2], None, [3]], pa.list_(pa.int32())),
         "texts": pa.array(["a", None, "c"]), "numbers": pa.array([1, None, 3], pa.int32()),
         "vectors": pa.array([[1.0, 2.0]] * 3, pa.list_(pa.float32(), 2)),
         "keys": pa.array(["x", "y", "x"]).dictionary_encode(),
         "structs": pa.array([{"a": 1, "b": [True]}, {"a": 2, "b": []}, {"a": 3, "b": None}]),
         "flags": pa.array([True, None, False])})  # fmt: skip
-
 
 _LATER = bytes.fromhex(
     "c53e 01020304"  # 1000: four bytes
@@ -30,6 +29,12 @@ _LATER = bytes.fromhex(
     "d83e ffffffffffffffffff01"  # 1003: the longest number
 )
 """Fields that no descriptor has, of every wire type."""
+
+_UNEVEN = {"widths": pa.array([i % 4 if i < 200 else i * 7919 for i in range(299)], pa.int32()),
+    "nulls": pa.array([None if i // 100 == i % 3 == 1 else i for i in range(299)], pa.int32()),
+    "lists": pa.array([[i] * (i % 4) or ([] if i < 100 else None) for i in range(299)],
+        pa.list_(pa.int16())),
+    "keys": pa.array([f"{i // 100} {i % 5}" for i in range(299)])}  # fmt: skip
 
 
 def _key(kind: str) -> pa.Field:
@@ -114,6 +119,10 @@ CASES: tuple[Recipe, ...] = (
             ("L.file.pages.priority", "L.file.pages.length"),
             file(column(pa.array(range(2000), pa.int32())), version, batches=4,
                 data_cache_bytes=1024)) for version in ("2.1", "2.2")),
+    *(case(f"file/2.1/pages/{name}", "rows of three pages that are not described alike",
+            "L.file.pages.priority",
+            far(array, "2.1", 1, 99, 100, 199, 200, 298, batches=3, data_cache_bytes=1))
+        for name, array in _UNEVEN.items()),
     *faults("file/2.2/pages/int32", fault("rows", "a page of one row less",
             "L.page.miniblock.num-items", column_edit({"pages.0.length": lambda old: old - 1}))),
     *faults("file/2.1/container/two-columns",
@@ -146,7 +155,9 @@ CASES: tuple[Recipe, ...] = (
             descriptor({"length": lambda old: old + 1}), stage="metadata"),
         fault("logical-type", "a letter of the type is wrong", "L.file.schema.logical-type",
             SpanPatch(("logical_type",), lambda old: old.replace(b"int32", b"jnt32")),
-            stage="metadata"), fault("parent-late", "a parent after its child",
+            stage="metadata"), fault("part-first", "a part of a descriptor before any field",
+            "L.file.schema.num-columns", field(0, id=-1), also="L.file.schema.unique-ids"),
+        fault("parent-late", "a parent after its child",
             "L.file.schema.parent-first", field(0, parent_id=1), stage="metadata"),
         fault("duplicate-id", "two fields of one id", "L.file.schema.unique-ids", field(1, id=0),
             stage="metadata"), fault("duplicate-name", "two top-level fields of one name",

@@ -20,11 +20,9 @@ from lance_conformance.recipes.oracle_made import file, stored
 _STRUCTS = [{"a": 1, "b": "x", "c": True}, None, {"a": 3, "b": None, "c": False}]
 _TABLE = pa.table({"s": pa.array(_STRUCTS), "t": pa.array([7, 8, 9], pa.int16())})
 
-
 _BELOW = pa.table({"s": pa.array([one and {"a": one["a"], "c": one["c"]} for one in _STRUCTS],
             pa.struct([("a", pa.int64()), ("c", pa.bool_())])), "t": _TABLE["t"]})  # fmt: skip
 """Two of the three fields of the structs."""
-
 
 _Items = Callable[[int], pa.Array]
 
@@ -115,12 +113,10 @@ _COMMON = {**_NUMBERS, **{name: array.slice(0, 3) for name, array in TEMPORAL.it
 
 _SINCE_2_2 = {"map": pa.array([[("a", 1)], [], [("b", 2)]], pa.map_(pa.string(), pa.int32()))}
 
-
 _DOCUMENTS = pa.array(['{"a":1}', "[]", None])
 _JSON = pa.schema([pa.field("j", pa.utf8(), metadata={"ARROW:extension:name": "arrow.json"})])
 _HELD = pa.table({"j": pa.ExtensionArray.from_storage(pa.json_(), _DOCUMENTS)})
 """A column of text that a table stores as documents, and how it is read."""
-
 
 _UNITS = ("s", "ms", "us", "ns")
 

@@ -20,7 +20,6 @@ ITEMS_BELOW_NULL = pa.Array.from_buffers(pa.list_(pa.int8()), 3,
     [pa.py_buffer(b"\x05"), pa.array([0, 1, 3, 4], container.INT32).buffers()[1]],
     children=[pa.array([1, 2, 3, 4], pa.int8())])  # fmt: skip
 
-
 _THIRDS = pa.array([number % 3 == 1 for number in range(27)])
 
 

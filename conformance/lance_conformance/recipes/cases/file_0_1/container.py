@@ -43,9 +43,7 @@ INT32 = pa.int32()
 
 
 def early_table(
-    arrays: Mapping[str, pa.Array],
-    reads: Mapping[str, list[object]] | None = None,
-    **options: Any,
+    arrays: Mapping[str, pa.Array], reads: Mapping[str, list[object]] | None = None, **options: Any
 ) -> Callable[[], Made]:
     """Return a maker of a table; `reads` says what columns read as that come back otherwise."""
     table = held = pa.table(dict(arrays))
@@ -84,7 +82,6 @@ def _hole(uri: str) -> pa.Table:
 
 
 WORKED = early_table({"a": pa.array([1, None, 3], INT32)}, {"a": [1, 0, 3]})
-
 
 _PAIRS = pa.table({"a": pa.array([3, 1, 2], pa.int32()), "b": pa.array([7, 9, 8], pa.int32())})
 
@@ -167,6 +164,9 @@ CASES: tuple[Recipe, ...] = (
         Resize(keep=10, target="data/*.lance")),
     fault("no-size-only-footer", "a file that is nothing but a footer", "L.legacy.footer.position",
         Resize(keep=0, append=bytes(8) + b"\x00\x00\x02\x00LANC", target="data/*.lance")),
+    fault("no-size-no-metadata", "a file that is a length of 0 and a footer",
+        "L.legacy.metadata.batches",
+        Resize(keep=0, append=bytes(12) + b"\x00\x00\x02\x00LANC", target="data/*.lance")),
     fault("no-size-one-offset", "one batch offset", "L.legacy.metadata.batches",
         _metadata({"batch_offsets.-1": None})),
     fault("no-size-manifest-position", "a manifest after the file", "L.legacy.manifest.position",

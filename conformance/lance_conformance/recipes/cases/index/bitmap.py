@@ -35,7 +35,6 @@ _GONE_WHOLE = Indexed(
     pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None], pa.list_(pa.utf8())),
     "LABEL_LIST", version="2.0", afterwards=lambda dataset: dataset.delete("id < 5"))  # fmt: skip
 
-
 _LEFT_WHOLE = Indexed(pa.array(
         [["y"], ["x", "y"], ["y"], ["y"], ["y", "x"], ["x"], ["y"], [], ["x", "y"], [], None, None],
         pa.list_(pa.utf8())), "LABEL_LIST", version="2.0")  # fmt: skip

@@ -32,11 +32,7 @@ def unsized(asked: Asked, last: str = FOURTH) -> Asked:
 
 
 def values(
-    file: str,
-    column: str,
-    new: bytes | Callable[[bytes], bytes],
-    at: int = 0,
-    leaf: str = "values",
+    file: str, column: str, new: bytes | Callable[[bytes], bytes], at: int = 0, leaf: str = "values"
 ) -> SpanPatch:
     """Write over bytes of a column, or change them by a function."""
     return SpanPatch((f"field {column}", leaf), new, at=at, target=f"_indices/*/{file}")

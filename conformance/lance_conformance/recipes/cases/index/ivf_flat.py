@@ -86,7 +86,6 @@ _BESIDE = _Beside("IVF_FLAT", rows=24, version="2.0", seed=21)
 
 _BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
 
-
 _NEXT = nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}})
 
 
@@ -157,14 +156,6 @@ def _side_by_side(vectors: Vectors, *, is_merged: bool = False) -> Callable[[Any
 _merged = partial(_side_by_side, is_merged=True)
 
 
-def _optimized(dataset: Any) -> None:
-    dataset.optimize.optimize_indices(num_indices_to_merge=1)
-
-
-def _compacted(dataset: Any) -> None:
-    dataset.optimize.compact_files(target_rows_per_fragment=vector_tables.ALL)
-
-
 def _changed(
     name: str, how: Callable[[Vectors], Any] | None, changes: Mapping[str, Any]
 ) -> Vectors:
@@ -172,8 +163,12 @@ def _changed(
     return vectors if how is None else replace(vectors, build=how(vectors))
 
 
-_ADDED = {"appended": 6, "afterwards": _optimized}
-_MOVED = {"afterwards": _compacted}
+_ADDED = {
+    "appended": 6,
+    "afterwards": lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=1),
+}
+_MOVED = {"afterwards": lambda dataset: dataset.optimize.compact_files(
+        target_rows_per_fragment=vector_tables.ALL)}  # fmt: skip
 _STABLE = {"stable_row_ids": True}
 
 _LIVES: tuple[tuple[str, str, str, Any, Mapping[str, Any]], ...] = (
@@ -196,11 +191,7 @@ _LIVES: tuple[tuple[str, str, str, Any, Mapping[str, Any]], ...] = (
 
 def _of_pq(metric: str, parameters: Mapping[str, object], by: str) -> Asked:
     changed = replace(
-        TYPES["pq"],
-        metric=metric,
-        parameters=parameters,
-        rows=vector_tables.ENOUGH,
-        seed=5,
+        TYPES["pq"], metric=metric, parameters=parameters, rows=vector_tables.ENOUGH, seed=5
     )
     clauses = () if parameters is vector_tables.EARLY else vector_tables.NEAREST
     return nearest(changed, by=by, clauses=clauses, nprobes=2)

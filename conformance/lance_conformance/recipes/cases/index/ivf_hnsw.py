@@ -52,16 +52,19 @@ def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
 def _few(**changed: Any) -> Asked:
     """Return the question of all of 24 rows, whose nodes have most others as neighbours."""
     vectors = replace(TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
-    return index_files.unsized(
-        nearest(vectors, true=ALL, clauses=(), nprobes=2, ef=ALL),
-        THIRD,
-    )
+    return index_files.unsized(nearest(vectors, true=ALL, clauses=(), nprobes=2, ef=ALL), THIRD)
 
 
 def _without_levels(graphs: list[str]) -> list[str]:
     """Say that no graph may have a level."""
     parameters = {"m": 4, "ef_construction": 40, "max_level": 0}
     return [json.dumps({**json.loads(one), "params": parameters}) for one in graphs]
+
+
+def _unreached(old: bytes) -> bytes:
+    """Put the node after node 7 in its place wherever it is a neighbour."""
+    neighbours = np.frombuffer(old, "<u4")
+    return np.where(neighbours == 7, 8, neighbours).astype("<u4").tobytes()
 
 
 def _three(numbers: vector_tables.Numbers) -> vector_tables.Numbers:
@@ -80,7 +83,6 @@ _THIN = replace(TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, v
 
 _WALKED = replace(TYPES["hnsw-pq"], seed=19, rows=420)
 _NEAREST = _WALKED.asked(k=1, nprobes=2)
-
 
 _KEPT = nearest(_THIN, by="reference", true=2, nprobes=2)
 
@@ -126,6 +128,8 @@ CASES: tuple[Recipe, ...] = (
         levels(lambda offsets: [1, *offsets[1:]])),
     fault("entry-negative", "a graph entered at -1", "L.index.vector.graph.text",
         graph(entry_point=-1)),
+    fault("wider", "more levels than a number of 16 bits can say", "L.index.vector.graph.text",
+        graph(params={"m": 4, "ef_construction": 40, "max_level": 2 ** 16})),
     fault("entry-text", "a graph entered at a word", "L.index.vector.graph.text",
         graph(entry_point="first")),
     fault("levels-text", "levels that are a word", "L.index.vector.graph.text",
@@ -164,6 +168,9 @@ CASES: tuple[Recipe, ...] = (
         texts(_without_levels, "lance:hnsw")),
     lint("widest", "as many levels as a number can say", "L.index.vector.graph.sequence",
         graph(params={"m": 4, "ef_construction": 40, "max_level": 2 ** 16 - 1})),
+    lint("unreached", "a node that is no neighbour of any", "L.index.vector.graph.reached",
+        SpanPatch(("field __neighbors", "items", "values"), _unreached,
+            target="_indices/*/index.idx"), also="L.index.vector.graph.lengths"),
     lint("elsewhere", "a neighbour that is a node, but not on its level",
         "L.index.vector.graph.degree", SpanPatch(("field __neighbors", "items", "values"),
             lambda old: old[:-4] + bytes(4), target="_indices/*/index.idx")),

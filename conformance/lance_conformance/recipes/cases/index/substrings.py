@@ -40,12 +40,9 @@ SHORT_NGRAM = Indexed(pa.array(["abcd"] * 12), "NGRAM")
 
 _PART = "part_0_fm.lance"
 
-
 _NONE = pa.array([None] * 12, pa.utf8())
 
-
 FM = Indexed(TEXTS_INDICES, "FM", {}, "2.0")
-
 
 _LONG = ["ab" * 70_000 + "needle" + "ba" * 70_000, *[None] * 10, "needles"]
 

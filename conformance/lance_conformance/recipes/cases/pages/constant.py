@@ -17,7 +17,6 @@ from lance_conformance.recipes.pages import PICKS, one_chunk
 
 _C = "constant_layout"
 
-
 _NULL_LISTS = pa.array([[None, None], [], None, [None]], pa.list_(pa.int32()))
 
 _POOL = [10**9, 10**9 + 3, 10**9 + 1, 10**9 + 2]

@@ -39,7 +39,6 @@ def _lists(items: pa.Array) -> pa.Array:
 
 _NUMBERS = pa.array(range(30))
 
-
 _PAGE = "L.page.fullzip.entry"
 
 

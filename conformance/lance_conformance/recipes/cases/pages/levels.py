@@ -19,7 +19,6 @@ _CUT = pa.array([[], *[[{"x": True, "y": {"z": False}}]] * 33_000, None, [{"x": 
     pa.list_(pa.struct([("x", pa.bool_()), ("y", pa.struct([("z", pa.bool_())]))])))  # fmt: skip
 """33,003 entries: too many for one page of `z`, whose definition levels are of one bit more."""
 
-
 _IN_PAIRS = column(pa.array([[[{"x": 1}, {"x": 2}], [{"x": 3}, {"x": 4}]], [], None],
         pa.list_(pa.list_(pa.struct([("x", pa.int8())]), 2))))  # fmt: skip
 """Entries of null and empty lists are repeated like all else, which 14.0.2 cannot write."""

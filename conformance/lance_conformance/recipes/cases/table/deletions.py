@@ -60,7 +60,6 @@ def _all_three(dataset: Any) -> None:
 
 _RUNS = (*range(2, 12), *range(15, 25))
 
-
 _FAR_ROWS = 65_560
 """Rows of which some have more than 16 bits."""
 

@@ -49,6 +49,28 @@ _WIDE_IDS = {"segments.0.range_with_bitmap.start": 1000, "segments.0.range_with_
     "segments.1.range_with_holes.holes.u16_array.offsets": words(0, 5, width=2)}  # fmt: skip
 """13 ids in a bitmap of twelve bits and a range with two holes."""
 
+_SORTED, _HOLES = "3.sorted_array.u16_array", "1.range_with_holes.holes.u32_array"
+_BITMAP, _WIDE = "2.range_with_bitmap.bitmap", "4.array.u64_array.values"
+_WRONG_IDS = (
+    ("segment", "a segment of no kind", "segment", "0.range", None),
+    ("range", "a range that ends before it starts", "range", "0.range.start", 7),
+    ("holes", "a hole outside of its range", "holes", f"{_HOLES}.base", 20),
+    ("width", "an array of a byte and a half", "array-width", f"{_SORTED}.offsets", bytes(3)),
+    ("sorted", "a sorted array that falls", "sorted", f"{_SORTED}.offsets", words(4, 0, width=2)),
+    ("overflow", "an id beyond 64 bits", "overflow", f"{_SORTED}.base", 2 ** 64 - 2),
+    ("overflow-next", "an id of 2**64", "overflow", f"{_SORTED}.base", 2 ** 64 - 4),
+    ("bitmap-short", "a bitmap of no bytes", "bitmap", _BITMAP, b""),
+    ("bitmap-long", "a bitmap of two bytes for three ids", "bitmap", _BITMAP, b"\x05\x00"),
+    ("hole-end", "a hole one after its range", "holes", f"{_HOLES}.base", 13),
+    ("range-far", "a range of 2**64 - 1 ids", "length", "0.range.end", 2 ** 64 - 1),
+    ("longer", "one id more than rows", "length", "0.range.end", 4),
+    ("sorted-same", "a sorted array that repeats", "sorted", f"{_SORTED}.offsets",
+        words(4, 4, width=2)),
+    ("u32", "an array of 32 bits of six bytes", "array-width", f"{_HOLES}.offsets", bytes(6)),
+    ("u64", "an array of 64 bits of twelve bytes", "array-width", _WIDE, bytes(12)),
+)  # fmt: skip
+"""Faults of segments: their clauses, where they are, and what stands there."""
+
 _NO_VALUES = {"segments.0.range.start": 4, "segments.0.range.end": 4,
     "segments.1.array.u64_array": {}, "segments.2.range.start": 7,
     "segments.2.range.end": 10}  # fmt: skip
@@ -79,7 +101,6 @@ _TWICE = pa.table({"l": pa.array([*_PAIRS, None, _PAIRS[0][:1]], pa.list_(_PAIR)
             pa.list_(pa.struct([("z", pa.int32())])))})  # fmt: skip
 """Lists of structs, and other lists that have as many structs."""
 
-
 _LAST = 3
 """Id of the last field of the structs."""
 
@@ -109,6 +130,9 @@ CASES: tuple[Recipe, ...] = (
         "L.table.fragments.order", stored(numbered(0, 9), max_rows_per_file=3)),
     fault("order", "fragments in another order than their ids", "L.table.fragments.order",
         manifest({"fragments.0.id": 1, "fragments.1.id": 0})),
+    fault("id-twice", "two fragments of one id, told by the first release that gave no two",
+        "L.table.fragments.ids",
+        manifest({"writer_version.version": "0.17.0", "fragments.1.id": 0})),
     fault("path-second", "a data file of the second fragment outside of its folder",
         "L.table.datafile.path",
         manifest({"fragments.1.files.0.path": lambda old: f"../data/{old}"})),
@@ -117,6 +141,9 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/fragments/second-file", "a column in a file of its own",
         "L.table.datafile.lookup", stored(numbered(0, 4), lambda ds: ds.add_columns({"b": "a + 1"}),
             holds=numbered(0, 4).append_column("b", pa.array([1, 2, 3, 4], pa.int64())))),
+    fault("once", "a field in two files, told by the first release that gave none two",
+        "L.table.datafile.once",
+        manifest({"writer_version.version": "0.11.0", "fragments.0.files.1.fields.0": 0}, SECOND)),
     case("table/any/fragments/null-column", "a field in no file is all null",
         "L.table.datafile.missing-field",
         stored(numbered(0, 3), lambda ds: ds.add_columns(pa.field("n", pa.int32())),
@@ -220,18 +247,8 @@ CASES: tuple[Recipe, ...] = (
                 "segments.1.range_with_holes.holes.u32_array.offsets": words(2, 2, width=4)})),
     lint("ids-message", "row ids that do not parse", "L.table.row-ids.message",
         manifest({"fragments.0.inline_row_ids": b"\xff\xff"})),
-    lint("ids-segment", "a segment of no kind", "L.table.row-ids.segment",
-        _ids({"segments.0.range": None})),
-    lint("ids-range", "a range that ends before it starts", "L.table.row-ids.range",
-        _ids({"segments.0.range.start": 7})),
-    lint("ids-holes", "a hole outside of its range", "L.table.row-ids.holes",
-        _ids({"segments.1.range_with_holes.holes.u32_array.base": 20})),
-    lint("ids-width", "an array of a byte and a half", "L.table.row-ids.array-width",
-        _ids({"segments.3.sorted_array.u16_array.offsets": bytes(3)})),
-    lint("ids-sorted", "a sorted array that falls", "L.table.row-ids.sorted",
-        _ids({"segments.3.sorted_array.u16_array.offsets": words(4, 0, width=2)})),
-    lint("ids-overflow", "an id beyond 64 bits", "L.table.row-ids.overflow",
-        _ids({"segments.3.sorted_array.u16_array.base": 2 ** 64 - 2})),
+    *(lint(f"ids-{slug}", title, f"L.table.row-ids.{clause}", _ids({f"segments.{path}": new}))
+        for slug, title, clause, path, new in _WRONG_IDS),
     lint("ids-length", "eleven ids for thirteen rows", "L.table.row-ids.length",
         _ids({"segments": lambda old: old[:-1]})),
     lint("ids-unique", "an id of two rows", "L.table.row-ids.unique",
@@ -241,22 +258,6 @@ CASES: tuple[Recipe, ...] = (
         for segment, what, twice in (("range", "a range", 2),
             ("holes", "a range after its holes", 14), ("bitmap", "a range with a bitmap", 22),
             ("sorted", "a sorted array", 34), ("array", "the same array", 50))),
-    lint("ids-bitmap-short", "a bitmap of no bytes", "L.table.row-ids.bitmap",
-        _ids({"segments.2.range_with_bitmap.bitmap": b""})),
-    lint("ids-bitmap-long", "a bitmap of two bytes for three ids", "L.table.row-ids.bitmap",
-        _ids({"segments.2.range_with_bitmap.bitmap": b"\x05\x00"})),
-    lint("ids-hole-end", "a hole one after its range", "L.table.row-ids.holes",
-        _ids({"segments.1.range_with_holes.holes.u32_array.base": 13})),
-    lint("ids-range-far", "a range of 2**64 - 1 ids", "L.table.row-ids.length",
-        _ids({"segments.0.range.end": 2 ** 64 - 1})),
-    lint("ids-longer", "one id more than rows", "L.table.row-ids.length",
-        _ids({"segments.0.range.end": 4})),
-    lint("ids-sorted-same", "a sorted array that repeats", "L.table.row-ids.sorted",
-        _ids({"segments.3.sorted_array.u16_array.offsets": words(4, 4, width=2)})),
-    lint("ids-u32", "an array of 32 bits of six bytes", "L.table.row-ids.array-width",
-        _ids({"segments.1.range_with_holes.holes.u32_array.offsets": bytes(6)})),
-    lint("ids-u64", "an array of 64 bits of twelve bytes", "L.table.row-ids.array-width",
-        _ids({"segments.4.array.u64_array.values": bytes(12)})),
     lint("ids-next", "an id that is still to be given", "L.table.row-ids.next",
         manifest({"next_row_id": 50})),
     case("table/any/row-ids/wide", "row ids in a bitmap of two bytes, and beside two holes",

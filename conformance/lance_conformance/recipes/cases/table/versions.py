@@ -202,7 +202,6 @@ _COMPACT: Step = ("compact",)
 _COLUMNS: tuple[Step, ...] = (("add", {"twice": "id * 2"}), ("rename", "s", "text"),
     ("drop", ["n"]))  # fmt: skip
 
-
 _BACKWARD: tuple[tuple[str, str, str, Clauses, tuple[Step, ...], Mapping[str, object]], ...] = (
     ("0.4.21", "append", "no counts, no writer, no highest fragment id", ("L.table.fragments.rows",
             "L.table.fragments.max-id-present", "L.table.manifest.footer-version",

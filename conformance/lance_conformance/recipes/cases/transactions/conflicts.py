@@ -132,10 +132,7 @@ def _after_unknown(read_version: int) -> Callable[[str], Staged]:
             uri, Op.Append(commits.new(uri, commits.rows(6, 7))), read_version=2
         )
         held = 8 if read_version == 3 else 7
-        changes = (
-            transaction(_unknown_arm, THIRD),
-            Remove("_transactions/2-*.txn"),
-        )
+        changes = (transaction(_unknown_arm, THIRD), Remove("_transactions/2-*.txn"))
         facts = {"version": "4" if read_version == 3 else "3"}
         return Staged(((ours, read_version),), commits.rows(0, held), facts, changes=changes)
 
