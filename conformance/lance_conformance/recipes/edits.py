@@ -225,13 +225,13 @@ def byte(*path: str, at: int, new: int, nth: int = 0, target: str = DATA) -> Spa
     return SpanPatch(path, octet(at, new), nth, target=target)
 
 
-def more(*path: str, by: int = 1, at: int = 0, nth: int = 0) -> SpanPatch:
+def more(*path: str, by: int = 1, at: int = 0, nth: int = 0, target: str = DATA) -> SpanPatch:
     """Add to one byte of a leaf."""
 
     def patch(old: bytes) -> bytes:
         return octet(at, (old[at] + by) % 256)(old)
 
-    return SpanPatch(path, patch, nth)
+    return SpanPatch(path, patch, nth, target=target)
 
 
 def octet(at: int, new: int) -> Callable[[bytes], bytes]:

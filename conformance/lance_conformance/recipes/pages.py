@@ -131,13 +131,8 @@ NO_NULLS = built(SparseValiditySet,
 
 def zipped_items(count: int) -> ZippedValues:
     """Describe the zipped items that indices name."""
-    paths = {
-        "compression.variable.offsets.flat.bits_per_value": 32,
-        "bits_per_offset": 32,
-        "num_items": count,
-        "num_visible_items": count,
-    }
-    return built(ZippedValues, paths)
+    paths = {"compression.variable.offsets.flat.bits_per_value": 32, "bits_per_offset": 32}
+    return built(ZippedValues, {**paths, "num_items": count, "num_visible_items": count})
 
 
 def zip_items(items: Sequence[bytes]) -> tuple[bytes, bytes]:

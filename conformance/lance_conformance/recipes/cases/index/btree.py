@@ -57,6 +57,9 @@ def _without_last(dataset: Any) -> None:
     compacted(dataset)
 
 
+_BELOW = float(np.nextafter(-1.0, -2.0))
+
+
 def _last_elsewhere(old: bytes) -> bytes:
     """Put a row that is not there in place of the last one."""
     ids = np.frombuffer(old, "<u8").copy()
@@ -114,6 +117,9 @@ CASES: tuple[Recipe, ...] = (
         indexed.early_index("0.33.0", "BTREE", "c >= 3 AND c < 9", [0, 3, 7, 10, 11])),
     case("index/any/btree/equals", "a value that occurs twice, and once in a row that was appended",
         filtered(BTREE, "c = 3", [0, 4, 10])),
+    case("index/any/btree/negative", "negative numbers next to each other", filtered(Indexed(
+                pa.array([-1.0, _BELOW, None, 2.0, -1.0, _BELOW, 3.0, 0.5, 9.0, 9.0, _BELOW, -1.0]),
+                "BTREE"), "c < -1.0", [1, 5, 10])),
     case("index/any/btree/range", "a range over two pages, one of its rows deleted",
         filtered(BTREE, "c >= 3 AND c < 9", [0, 3, 4, 10, 11])),
     case("index/any/btree/nulls", "rows that are null", filtered(BTREE, "c IS NULL", [1, 6])),

@@ -84,6 +84,14 @@ _THIN = replace(TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, v
 _WALKED = replace(TYPES["hnsw-pq"], seed=19, rows=420)
 _NEAREST = _WALKED.asked(k=1, nprobes=2)
 
+_WRONG_LEVELS: tuple[tuple[str, str, Callable[[list[int]], list[int]]], ...] = (
+    ("first", "a lowest level without its first node", lambda old: [1, *old[1:]]),
+    ("fall", "levels that fall", lambda old: [*old[:2], old[1] - 1, *old[3:]]),
+    ("past", "levels that end after the graph", lambda old: [*old[:-1], old[-1] + 1]),
+    ("one", "one number, and no level", lambda old: old[:1]),
+    ("lost", "rows of the graph on no level", lambda old: [min(one, old[-1] - 1) for one in old]),
+)
+
 _KEPT = nearest(_THIN, by="reference", true=2, nprobes=2)
 
 
@@ -124,28 +132,17 @@ CASES: tuple[Recipe, ...] = (
         graph(entry_point=53)),
     fault("levels-less", "a lowest level of one node less", "L.index.vector.graph.rows",
         levels(lambda offsets: [offsets[0], offsets[1] - 1, *offsets[2:]])),
-    fault("levels-first", "a lowest level without its first node", "L.index.vector.graph.levels",
-        levels(lambda offsets: [1, *offsets[1:]])),
-    fault("entry-negative", "a graph entered at -1", "L.index.vector.graph.text",
-        graph(entry_point=-1)),
-    fault("wider", "more levels than a number of 16 bits can say", "L.index.vector.graph.text",
-        graph(params={"m": 4, "ef_construction": 40, "max_level": 2 ** 16})),
-    fault("entry-text", "a graph entered at a word", "L.index.vector.graph.text",
-        graph(entry_point="first")),
-    fault("levels-text", "levels that are a word", "L.index.vector.graph.text",
-        graph(level_offsets="all")),
-    fault("levels-unsaid", "nothing says where levels begin", "L.index.vector.graph.text",
-        graph(level_offsets=None)),
+    *(fault(f"levels-{slug}", title, "L.index.vector.graph.levels", levels(change))
+        for slug, title, change in _WRONG_LEVELS),
+    *(fault(slug, title, "L.index.vector.graph.text", graph(**changed)) for slug, title, changed in
+        (("entry-negative", "a graph entered at -1", {"entry_point": -1}),
+            ("entry-text", "a graph entered at a word", {"entry_point": "first"}),
+            ("levels-text", "levels that are a word", {"level_offsets": "all"}),
+            ("levels-unsaid", "nothing says where levels begin", {"level_offsets": None}),
+            ("wider", "more levels than a number of 16 bits can say",
+                {"params": {"m": 4, "ef_construction": 40, "max_level": 2 ** 16}}))),
     fault("no-graph", "a partition without its graph", "L.index.vector.graph.rows",
         texts(lambda held: ["", *held[1:]], "lance:hnsw")),
-    fault("levels-fall", "levels that fall", "L.index.vector.graph.levels",
-        levels(lambda old: [*old[:2], old[1] - 1, *old[3:]])),
-    fault("levels-past", "levels that end after the graph", "L.index.vector.graph.levels",
-        levels(lambda old: [*old[:-1], old[-1] + 1])),
-    fault("levels-one", "one number, and no level", "L.index.vector.graph.levels",
-        levels(lambda old: old[:1])),
-    fault("levels-lost", "rows of the graph on no level", "L.index.vector.graph.levels",
-        levels(lambda old: [min(one, old[-1] - 1) for one in old])),
     fault("entry", "searches begin at no node", "L.index.vector.graph.entry",
         graph(entry_point=255)),
     fault("nodes", "a node that occurs twice", "L.index.vector.graph.nodes",

@@ -121,6 +121,8 @@ CASES: tuple[Recipe, ...] = (
         make=indexed.made(_in_one_fragment, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
     case("index/any/json/plain", "a whole number", "L.index.json.details",
         filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10])),
+    lint("rows", "the rows of two values, exchanged", "L.index.segment.complete",
+        values("page_data.lance", "ids", lambda old: old[-8:] + old[8:-8] + old[:8])),
     lint("details", "values held by an index of texts", "L.index.json.details",
         index({"index_details.value": inside(JsonIndexDetails,
                     {"target_details.type_url": "/lance.index.pb.InvertedIndexDetails"})}, FOURTH)),

@@ -109,16 +109,9 @@ def items_least(values: list[list[int]], width: int, first_row: int = 0) -> Page
     for row in values:
         rows.append(len(entries))
         entries += [bytes([at == 0]) + words(one, width=width) for at, one in enumerate(row)]
-    made = zipped(
-        "2.1",
-        blocks.flat([0], 8 * width)[0],
-        entries,
-        layers=(VALID, VALID, 2),
-        bits=(1, 0),
-        value_bits=8 * width,
-        rows=rows,
-        index_width=1,
-    )
+    encoding = blocks.flat([0], 8 * width)[0]
+    shape: dict[str, Any] = {"layers": (VALID, VALID, 2), "bits": (1, 0), "value_bits": 8 * width}
+    made = zipped("2.1", encoding, entries, rows=rows, index_width=1, **shape)
     return replace(made, first_row=first_row)
 
 

@@ -94,6 +94,14 @@ def _runs(cardinality: int, *pairs: int) -> Resize:
     return _bitmap(head, words(len(pairs) // 2, *pairs, width=2))
 
 
+_OTHER_COLUMNS = (
+    ("name", "deleted rows in a column of another name", {"rows": pa.array([1, 3], pa.uint32())}),
+    ("type", "deleted rows of 64 bits", {"row_id": pa.array([1, 3], pa.uint64())}),
+    ("signed", "deleted rows that are signed", {"row_id": pa.array([1, 3], pa.int32())}),
+    ("null", "a deleted row that is null", {"row_id": pa.array([1, None], pa.uint32())}),
+    ("columns", "a second column beside the deleted rows",
+        {"row_id": pa.array([1, 3], pa.uint32()), "more": pa.array([0, 0], pa.uint32())}),
+)  # fmt: skip
 _FULL = 300
 """Containers of all values: more than a reader expands of so few bytes."""
 
@@ -208,16 +216,8 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/arrow", "two rows deleted: an Arrow deletion file",
         ("L.table.deletions.arrow", "L.table.deletions.applied"),
         stored(numbered(0, 10), lambda ds: ds.delete("a = 3 or a = 7"), holds=_left(10, 3, 7))),
-    fault("arrow-name", "deleted rows in a column of another name", "L.table.deletions.arrow",
-        _arrow(rows=pa.array([1, 3], pa.uint32()))),
-    fault("arrow-type", "deleted rows of 64 bits", "L.table.deletions.arrow",
-        _arrow(row_id=pa.array([1, 3], pa.uint64()))),
-    fault("arrow-signed", "deleted rows that are signed", "L.table.deletions.arrow",
-        _arrow(row_id=pa.array([1, 3], pa.int32()))),
-    fault("arrow-null", "a deleted row that is null", "L.table.deletions.arrow",
-        _arrow(row_id=pa.array([1, None], pa.uint32()))),
-    fault("arrow-columns", "a second column beside the deleted rows", "L.table.deletions.arrow",
-        _arrow(row_id=pa.array([1, 3], pa.uint32()), more=pa.array([0, 0], pa.uint32()))),
+    *(fault(f"arrow-{slug}", title, "L.table.deletions.arrow", _arrow(**columns))
+        for slug, title, columns in _OTHER_COLUMNS),
     fault("arrow-range", "a deleted row one after the last", "L.table.deletions.range",
         _arrow(row_id=pa.array([1, 10], pa.uint32()))),
     fault("arrow-fewer", "one deleted row where two are stated", "L.table.deletions.count",
