@@ -21,7 +21,7 @@ from lance_conformance.recipes import vectors as vector_tables
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import HEAD, THERE, metadata, metadata_text
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import THIRD, byte, index, partitions, zeros
+from lance_conformance.recipes.edits import THIRD, index, partitions, zeros
 from lance_conformance.recipes.handmade_files import reworked
 from lance_conformance.recipes.model import Asked, Recipe, Remove, SpanPatch
 from lance_conformance.recipes.vectors import COLUMN, DIMENSION, TYPES, Numbers, Vectors, nearest
@@ -237,8 +237,6 @@ CASES: tuple[Recipe, ...] = (
         nearest(replace(TYPES["flat"], seed=4, each=2, metric="cosine"), nprobes=2)),
     case("index/any/ivf-flat/plain", "files of 2.0, whose sizes nobody says",
         "L.index.vector.assignment", vector_tables.plain("flat")),
-    lint("padding", "a zero between the buffers of the head", "L.file.padding.value",
-        byte("padding", at=0, new=0, target=f"_indices/*/{HEAD}")),
     fault("head-list", "a head that is a list", "L.index.vector.metadata",
         metadata(HEAD, "lance:index", "[]")),
     fault("head-number", "a type that is a number", "L.index.vector.head.type",
