@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
 from lanceref.codecs import bitpack, general
-from lanceref.core.arrow_buffers import slice_bits, slot_bits
+from lanceref.core.packed_values import slice_bits
 from lanceref.encodings_2_0.flat import all_nulls, fixed_width, no_nulls, some_nulls
 from lanceref.file.column_io import Buffer
+from lanceref.file.schema import slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from numpy.typing import NDArray
 

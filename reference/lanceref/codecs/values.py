@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import concat_bits
 from lanceref.core.context import Context, specified
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.core.packed_values import concat_bits
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 

@@ -1,4 +1,4 @@
-"""Buffers of Arrow arrays: validity, widths, offsets and text; nested arrays, and slices.
+"""Buffers of Arrow arrays: validity, offsets and text; nested arrays, and slices.
 
 A bitmap holds one bit for each value, the lowest bit first, 1 where it is valid. Strings, byte
 strings and lists have offsets of 32 bits, the large types of 64.
@@ -44,69 +44,6 @@ def null_bitmap(nulls: NDArray[np.bool_]) -> pa.Buffer | None:
 def bytes_of(buffer: pa.Buffer | None) -> NDArray[np.uint8]:
     """Return a buffer as uint8 (size,); no bytes for a missing one."""
     return np.frombuffer(b"" if buffer is None else buffer, np.uint8)
-
-
-def slice_bits(data: NDArray[np.uint8], start: int, count: int) -> NDArray[np.uint8]:
-    """Return `count` bits from bit `start` on, packed from bit 0, with zeros after the last.
-
-    Both are bitmaps: (bytes,).
-    """
-    first, skipped = divmod(start, 8)
-    if skipped or count % 8:
-        bits = np.unpackbits(data[first:], count=skipped + count, bitorder="little")
-        return np.packbits(bits[skipped:], bitorder="little")
-    return data[first : first + count // 8]
-
-
-def concat_bits(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.uint8]:
-    """Return `counts` (n,) bits from each piece, packed from bit 0.
-
-    `data` holds, one piece after another, the bytes that the bits `starts`..`starts + counts` of
-    some bitmap touch.
-    """
-    skipped = starts % 8
-    after = -(skipped + counts) % 8
-    runs = np.stack((skipped, counts, after), 1).reshape(-1)
-    wanted = np.repeat(np.tile([False, True, False], len(starts)), runs)
-    return np.packbits(np.unpackbits(data, bitorder="little")[wanted], bitorder="little")
-
-
-def value_bytes(array: pa.Array) -> NDArray[np.uint8]:
-    """Return the values of fixed width that an array holds, also below nulls: uint8 (bytes,).
-
-    Booleans are packed from bit 0.
-    """
-    data = bytes_of(array.buffers()[1])
-    if pa.types.is_boolean(array.type):
-        return slice_bits(data, array.offset, len(array))
-    width = int(array.type.bit_width) // 8
-    return data[array.offset * width : (array.offset + len(array)) * width]
-
-
-def slot_bits(type_: pa.DataType) -> int | None:
-    """Return the bits one value takes when stored flat; None for types of variable width."""
-    types = pa.types
-    if types.is_null(type_):
-        return 0
-    if types.is_fixed_size_list(type_):
-        inner = slot_bits(type_.value_type)
-        return None if inner is None else inner * int(type_.list_size)
-    if types.is_dictionary(type_) or types.is_nested(type_):
-        return None
-    try:
-        return int(type_.bit_width)
-    except ValueError:
-        return None
-
-
-def fixed_array(type_: pa.DataType, count: int, values: NDArray[np.uint8]) -> pa.Array:
-    """Put packed values (bytes,) without nulls under a type of fixed width, or lists of one."""
-    if not pa.types.is_fixed_size_list(type_):
-        return pa.Array.from_buffers(type_, count, [None, pa.py_buffer(values)])
-    items = fixed_array(type_.value_type, count * int(type_.list_size), values)
-    return pa.Array.from_buffers(type_, count, [None], children=[items])
 
 
 def has_wide_offsets(type_: pa.DataType) -> bool:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import merged_items
-from lanceref.core.arrow_buffers import STRINGS, check_keys, slot_bits
+from lanceref.core.arrow_buffers import STRINGS, check_keys
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.errors import DataRefused
@@ -33,6 +33,7 @@ from lanceref.encodings_2_0.flat import (
     open_flat,
 )
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
+from lanceref.file.schema import slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

@@ -29,13 +29,15 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
 from lanceref.codecs.values import join_pieces
-from lanceref.core.arrow_buffers import bytes_of, concat_bits, slice_bits, slot_bits, value_bytes
+from lanceref.core.arrow_buffers import bytes_of
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, DataRefused, UnknownEncoding
+from lanceref.core.packed_values import concat_bits, slice_bits, value_bytes
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.column_io import Buffer
+from lanceref.file.schema import slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

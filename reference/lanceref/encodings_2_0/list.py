@@ -19,14 +19,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import (
-    LARGE,
-    check_text,
-    null_bitmap,
-    offsets_buffer,
-    offsets_of,
-    slot_bits,
-)
+from lanceref.core.arrow_buffers import LARGE, check_text, null_bitmap, offsets_buffer, offsets_of
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
@@ -42,7 +35,7 @@ from lanceref.file.column_io import (
     PagePolicy,
 )
 from lanceref.file.container import ColumnMetadata, PageMetadata
-from lanceref.file.schema import Field
+from lanceref.file.schema import Field, slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb
 
 

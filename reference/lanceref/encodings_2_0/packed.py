@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.bitpack import BLOCK, unpack
-from lanceref.core.arrow_buffers import fixed_array, slot_bits
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, DataRefused
+from lanceref.core.packed_values import fixed_array
 from lanceref.encodings_2_0.flat import (
     PageBuffers,
     RawFlat,
@@ -34,6 +34,7 @@ from lanceref.encodings_2_0.flat import (
     innermost_items,
 )
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
+from lanceref.file.schema import slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 

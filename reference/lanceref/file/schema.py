@@ -303,3 +303,19 @@ def _build(
 
 def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
+
+
+def slot_bits(type_: pa.DataType) -> int | None:
+    """Return the bits one value takes when stored flat; None for types of variable width."""
+    types = pa.types
+    if types.is_null(type_):
+        return 0
+    if types.is_fixed_size_list(type_):
+        inner = slot_bits(type_.value_type)
+        return None if inner is None else inner * int(type_.list_size)
+    if types.is_dictionary(type_) or types.is_nested(type_):
+        return None
+    try:
+        return int(type_.bit_width)
+    except ValueError:
+        return None

@@ -29,7 +29,7 @@ from lanceref.core.errors import BytesError, OutOfRange, UnknownEncoding
 from lanceref.core.file_versions import V2_0
 from lanceref.core.spans import SpanRecorder
 from lanceref.data_file.data_file import DataFile, open_file
-from lanceref.encodings_2_0.values import BlobColumn
+from lanceref.encodings_2_0.blob import BlobColumn
 from lanceref.file.container import ALIGNMENT, ENTRY_BYTES, FOOTER_BYTES, is_legacy
 from lanceref.file.schema import Field
 from lanceref.file_0_1.column import open_node

@@ -24,19 +24,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import (
-    STRINGS,
-    has_wide_offsets,
-    offsets_buffer,
-    offsets_of,
-    slot_bits,
-)
+from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets, offsets_buffer, offsets_of
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import (
     BadSchema,
     CorruptPage,
     DataRefused,
-    NotStorable,
     OutOfRange,
     Place,
     UnknownEncoding,
@@ -44,7 +37,7 @@ from lanceref.core.errors import (
 from lanceref.core.integers import unique_inverse
 from lanceref.core.limits import run_rows
 from lanceref.encodings_2_0.page import RowRanges, repeat
-from lanceref.file.schema import Field
+from lanceref.file.schema import Field, slot_bits
 from lanceref.file_0_1 import encodings
 from lanceref.file_0_1.page_table import (
     BatchRanges,
@@ -258,18 +251,3 @@ class PageWriter:
                 f"field `{field.name}`: a 0.1 table has one dictionary for all rows; "
                 "unify the dictionaries first"
             )
-
-
-def check_storable(field: Field) -> None:
-    """Refuse a field that 0.1 has no encoding for. Raises NotStorable."""
-    types, type_ = pa.types, field.arrow.type
-    if types.is_dictionary(type_):
-        fits = type_.value_type in STRINGS or encodings.is_number(type_.value_type)
-    else:
-        known = (types.is_list, types.is_large_list, types.is_struct, types.is_null)
-        fits = any(is_type(type_) for is_type in known) or type_ in STRINGS
-        fits = fits or bool(slot_bits(type_))
-    if not fits:
-        raise NotStorable(f"field `{field.name}`: unsupported data type {type_}")
-    for child in field.children:
-        check_storable(child)

@@ -30,18 +30,15 @@ from lanceref.core.arrow_buffers import (
     STRINGS,
     check_keys,
     check_text,
-    concat_bits,
-    fixed_array,
     null_bitmap,
     offsets_buffer,
     offsets_of,
-    slot_bits,
-    value_bytes,
 )
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import OutOfRange, Place, UnknownEncoding
+from lanceref.core.packed_values import concat_bits, fixed_array, value_bytes
 from lanceref.encodings_2_0.flat import innermost_items
-from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema import Field, LanceSchema, slot_bits
 from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets
 
 OFFSET_BYTES = 8

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.limits import keep_freed_blocks
 from lanceref.data_file.file_writer import column_of
 from lanceref.file.arrow_schema import field_message
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.file_0_1.column import PageWriter, check_storable
+from lanceref.file.schema import Field, LanceSchema, slot_bits
+from lanceref.file_0_1.column import PageWriter
 from lanceref.file_0_1.data_file import manifest_message, write_footer, write_section
-from lanceref.file_0_1.encodings import encode_dictionaries
+from lanceref.file_0_1.encodings import encode_dictionaries, is_number
 from lanceref.file_0_1.statistics import (
     Bounds,
     bounds_of,
@@ -149,3 +150,18 @@ class LegacyWriter:
         message.schema.extend(field_message(field) for field in schema.flat())
         message.fields.extend(field.id for field in schema.flat())
         message.page_table_position = pages.write_table(0, 1)
+
+
+def check_storable(field: Field) -> None:
+    """Refuse a field that 0.1 has no encoding for. Raises NotStorable."""
+    types, type_ = pa.types, field.arrow.type
+    if types.is_dictionary(type_):
+        fits = type_.value_type in STRINGS or is_number(type_.value_type)
+    else:
+        known = (types.is_list, types.is_large_list, types.is_struct, types.is_null)
+        fits = any(is_type(type_) for is_type in known) or type_ in STRINGS
+        fits = fits or bool(slot_bits(type_))
+    if not fits:
+        raise NotStorable(f"field `{field.name}`: unsupported data type {type_}")
+    for child in field.children:
+        check_storable(child)

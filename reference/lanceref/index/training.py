@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import fixed_array
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
+from lanceref.core.packed_values import fixed_array
 from lanceref.file.schema import Field
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.table.lineage import ROW_ID

@@ -38,10 +38,9 @@ from lanceref.core.arrow_buffers import (
     check_text,
     has_wide_offsets,
     offsets_buffer,
-    slot_bits,
 )
 from lanceref.core.errors import CorruptPage, Place
-from lanceref.file.schema import Field
+from lanceref.file.schema import Field, slot_bits
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
