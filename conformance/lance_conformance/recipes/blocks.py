@@ -10,25 +10,21 @@ from functools import partial
 from itertools import pairwise
 
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import (
-    COMPRESSION_ALGORITHM_LZ4,
-    COMPRESSION_ALGORITHM_ZSTD,
-    CompressiveEncoding,
-)
+from lanceref.proto import encodings_v2_1_pb2 as pb
 
 from lance_conformance.recipes.edits import built
 from lance_conformance.recipes.handmade_files import fast_lanes, words
 
-Block = tuple[CompressiveEncoding, bytes]
+Block = tuple[pb.CompressiveEncoding, bytes]
 """A description and its bytes; none for what lies in the description."""
 
-SCHEMES = {"lz4": COMPRESSION_ALGORITHM_LZ4, "zstd": COMPRESSION_ALGORITHM_ZSTD}
+SCHEMES = {"lz4": pb.COMPRESSION_ALGORITHM_LZ4, "zstd": pb.COMPRESSION_ALGORITHM_ZSTD}
 
-described = partial(built, CompressiveEncoding)
+described = partial(built, pb.CompressiveEncoding)
 """Describes an encoding by paths and values."""
 
 
-def packed(bits: int, width: int) -> CompressiveEncoding:
+def packed(bits: int, width: int) -> pb.CompressiveEncoding:
     """Describe values packed out of line."""
     arm = "out_of_line_bitpacking"
     return described(

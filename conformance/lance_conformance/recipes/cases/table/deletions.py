@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pylanceref
 import pyroaring
 from lanceref.proto.table_pb2 import DeletionFile
@@ -43,19 +44,13 @@ def _to_bitmap(dataset: Any) -> None:
     path.with_suffix(".bin").write_bytes(bitmap.serialize())
 
 
-def _compressed(dataset: Any) -> None:
-    """Compress the file that lists the rows."""
-    listed = pa.ipc.open_file(_deletions(dataset).read_bytes()).read_all()
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
-    with pa.ipc.new_file(_deletions(dataset), listed.schema, options=options) as writer:
-        writer.write_table(listed)
-
-
-def _all_three(dataset: Any) -> None:
-    """Let the file say that all three rows of a fragment are deleted."""
-    schema = pa.schema([pa.field("row_id", pa.uint32(), False)])
-    with pa.ipc.new_file(_deletions(dataset), schema) as writer:
-        writer.write_table(pa.table([pa.array([0, 1, 2], pa.uint32())], schema=schema))
+def _listed(dataset: Any, *rows: int, compression: str | None = None) -> None:
+    """List rows in the file anew, those that it has unless told."""
+    read = pa.ipc.open_file(_deletions(dataset).read_bytes()).read_all()
+    held = pa.table([pa.array(rows, pa.uint32())], schema=read.schema) if rows else read
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(_deletions(dataset), held.schema, options=options) as writer:
+        writer.write_table(held)
 
 
 _RUNS = (*range(2, 12), *range(15, 25))
@@ -64,6 +59,9 @@ _FAR_ROWS = 65_560
 """Rows of which some have more than 16 bits."""
 
 _BITS = pa.table({"a": pa.array([n in (1, 65537) for n in range(_FAR_ROWS)])})
+
+_SPARSE = pa.table({"a": [row % 2**16 in range(1, 6) for row in range(3 * 2**16 + 20)]})
+"""Rows of which five follow each other in each of four containers."""
 
 _HALF = numbered(0, 12000).take(pa.array(range(0, 12000, 2)))
 _BIN = "_deletions/*.bin"
@@ -181,13 +179,23 @@ def _overlaid(
     return _case(steps)
 
 
-def _two_pages(uri: str) -> pa.Table:
-    """Write a column of two pages, and new values for a row of each."""
-    table = pa.table({"a": pa.array(range(8), pa.int64())})
-    pylanceref.write_dataset(table, uri, data_storage_version="2.0")
+def _in_two_pages(uri: str, change: Callable[[Any], object] = lambda dataset: None) -> None:
+    """Write a column of eight rows in two pages, and change the table."""
+    change(pylanceref.write_dataset(numbered(0, 8), uri, data_storage_version="2.0"))
     (path,) = Path(uri, "data").iterdir()
-    made = file(table, "2.0", batches=2, data_cache_bytes=1)()
+    made = file(numbered(0, 8), "2.0", batches=2, data_cache_bytes=1)()
     path.write_bytes(made.files[model.DATA])
+
+
+def _two_pages_left(uri: str) -> pa.Table:
+    """Delete a row of each page."""
+    _in_two_pages(uri, lambda dataset: dataset.delete("a = 1 or a = 6"))
+    return _left(8, 1, 6)
+
+
+def _two_pages(uri: str) -> pa.Table:
+    """Write new values for a row of each page."""
+    _in_two_pages(uri)
     overlay_file(uri, 0, [1, 6], pa.table({"a": pa.array([101, 106], pa.int64())}), [0])
     return pa.table({"a": pa.array([0, 101, 2, 3, 4, 5, 106, 7], pa.int64())})
 
@@ -311,18 +319,25 @@ CASES: tuple[Recipe, ...] = (
             manifest(_SAID_BITMAP, SECOND)), reachable=True),
     case("table/any/deletions/arrow-zstd", "a deletion file whose Arrow body is compressed",
         ("L.table.deletions.arrow-magic", "L.table.limits.deletions"),
-        reworked(stored(numbered(0, 50), lambda ds: ds.delete("a >= 10 and a < 15"), _compressed,
-                holds=_left(50, *range(10, 15))))),
+        reworked(stored(numbered(0, 50), lambda ds: ds.delete("a >= 10 and a < 15"),
+                partial(_listed, compression="zstd"), holds=_left(50, *range(10, 15))))),
     fault("arrow-magic", "an Arrow file that begins with ARROWX", "L.table.deletions.arrow-magic",
         SpanPatch(("magic",), lambda old: b"ARROWX"[:len(old)], target="_deletions/*.arrow")),
     fault("arrow-bomb", "a compressed batch that claims 2**40 bytes", "L.table.limits.deletions",
         SpanPatch(("plain size of row_id",), 2 ** 40, target="_deletions/*.arrow")),
     fault("arrow-claim", "a compressed batch that claims 2**30 bytes", "L.table.limits.deletions",
         SpanPatch(("plain size of row_id",), 2 ** 30, target="_deletions/*.arrow")),
+    case("table/any/deletions/bitmap-four", "a bitmap of four containers, which all have runs",
+        "L.table.roaring.offsets", reworked(stored(_SPARSE, lambda ds: ds.delete("a"), _to_bitmap,
+                holds=_SPARSE.filter(pc.invert(_SPARSE["a"]))), manifest(_SAID_BITMAP, SECOND)),
+        reachable=True),
+    case("table/any/deletions/two-pages", "deleted rows of each of two pages",
+        "L.table.deletions.applied", reworked(_case(_two_pages_left),
+            edits.data_file({"file_size_bytes": None}, SECOND), by="reference")),
     case("table/any/deletions/every-row", "a fragment whose rows are all deleted",
         ("L.table.deletions.count", "L.table.deletions.applied"),
-        reworked(stored(numbered(0, 6), lambda ds: ds.delete("a < 2"), _all_three,
-                holds=numbered(3, 6), max_rows_per_file=3), manifest(
+        reworked(stored(numbered(0, 6), lambda ds: ds.delete("a < 2"), lambda ds: _listed(ds, 0, 1,
+                    2), holds=numbered(3, 6), max_rows_per_file=3), manifest(
                 {"fragments.0.deletion_file.num_deleted_rows": 3, **edits.FORGOTTEN}, SECOND))),
     case("table/any/overlays/shared", "new values of two fields, for two rows of a fragment",
         ("L.table.overlay.value", "L.table.overlay.bitmap", "L.table.overlay.values",
