@@ -22,12 +22,12 @@ NEAR = [(7, 0.5), (1, 1.0), (4, 2.0)]
 
 
 def _judge(asked=None, *, graphs=False, passing=()):
-    """A judge of a table, where `asked` says what is found by what is asked."""
+    """A judge of a table, where `asked` says what is found by what is asked, else nothing is."""
 
     def ask(question):
-        return (asked or {})[question.told]
+        return (asked or {}).get(question.told, ("no", "no"))
 
-    return Judge(ask, lambda _: passing, graphs)
+    return Judge(ask, lambda _: passing, "dot", graphs)
 
 
 def _all(question):
@@ -96,9 +96,36 @@ EXACT = [(3, 0.2), (6, 0.25), (5, 0.3), (7, 0.5), (1, 1.0), (2, 3.0), (4, 9.0)]
 def test_rows_with_codes_as_far_may_be_looked_at_or_not(ours, codes, word):
     """Those with nearer codes are looked at, those with farther ones are not."""
     whole = REFINED.but("refine_factor", k=ALL)
-    plain = whole.but(use_index=False).scanned(fast_search=None)
+    plain = whole.but(use_index=False, metric="dot").scanned(fast_search=None)
     asked = {whole.but(ef=8 * ALL).told: ([CODES], [codes]), plain.told: ([EXACT], "no")}
     assert word == _judge(asked).verdict(REFINED, ([[(7, 0.5), (1, 1.0)]], [ours]))
+
+
+@pytest.mark.parametrize(
+    ("ours", "word"),
+    [
+        ([(8, 0.1), (3, 0.2), (5, 0.3)], TIED),
+        ([(8, 0.1), (2, 3.0), (9, 9.5)], TIED),
+        ([(3, 0.2), (5, 0.3), (9, 9.5)], "other distances"),
+        ([(8, 0.1), (6, 0.25), (5, 0.3)], "other distances"),
+        ([(8, 0.1), (3, 2.0), (5, 2.00001)], "other distances"),
+        ([(8, 0.1), (3, 0.2)], "other number of rows"),
+    ],
+)
+def test_rows_outside_the_index_are_looked_at(ours, word):
+    """All of them, and exact distances are returned; rows inside are chosen by their codes."""
+    outside = [(8, 0.1), (9, 9.5)]
+    whole = ASKED.but(k=ALL, ef=8 * ALL)
+    plain = ASKED.but(k=ALL, use_index=False, metric="dot")
+    codes = [(3, 2.0), (2, 2.0), (4, 2.0), (5, 2.00001), (6, 2.1)]
+    every = [outside[0], *(row for row in EXACT if row[0] in dict(codes)), outside[1]]
+    asked = {
+        whole.scanned(fast_search=True).told: ([codes], [codes]),
+        whole.told: ([every], "no"),
+        plain.told: ([every], "no"),
+    }
+    theirs = [(8, 0.1), (2, 3.0), (4, 9.0)]
+    assert word == _judge(asked).verdict(ASKED, ([theirs], [ours]))
 
 
 def test_rows_are_filtered_when_they_are_found():

@@ -121,12 +121,15 @@ row is walked to; no answer."""
 
 FINE = (SAME, ROUNDED, TIED, WALKED, REFUSED)
 
-ONE_REFUSED = "refused by one"
+ONE_REFUSED, OTHER_NUMBER = "refused by one", "other number of answers"
+NOT_IN_ORDER, TWICE = "not in order", "a row twice"
+WRONG = (ONE_REFUSED, OTHER_NUMBER, NOT_IN_ORDER, TWICE)
+"""What nothing explains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Judges answers about one table.
+    """Judges answers about one table with an index of a `metric`.
 
     `ask` asks both, `passing` says for which rows a condition holds; of `graphs` a walk that keeps
     all rows finds all.
@@ -134,6 +137,7 @@ class Judge:
 
     ask: Callable[[Question], Pair]
     passing: Callable[[str], Collection[int]]
+    metric: str
     graphs: bool
 
     def verdict(self, question: Question, pair: Pair) -> str:
@@ -141,11 +145,11 @@ class Judge:
         word = compared(question, pair)
         if word == TIED and not self._found_by_both(question, pair):
             return "rows that the other does not find"
-        if word in (*FINE, ONE_REFUSED):
+        if word in (*FINE, *WRONG):
             return word
         if question.late_filter is not None:
             return self._before_filter(question, pair, question.late_filter) or word
-        if "refine_factor" in question.nearest and self._refined(question, pair):
+        if self._refined(question, pair):
             return TIED
         every = question.but(ef=ALL * 8)
         if self.graphs and question != every and self.verdict(every, self.ask(every)) in FINE:
@@ -174,33 +178,49 @@ class Judge:
         return word if word in FINE else ""
 
     def _refined(self, question: Question, pair: Pair) -> bool:
-        """Whether both have the nearest of the k f rows with the nearest codes, which are alike."""
-        codes = question.but("refine_factor", k=ALL, ef=ALL * 8)
-        plain = question.but("refine_factor", "ef", k=ALL, use_index=False)
-        by_codes, exact = self.ask(codes), self.ask(plain.scanned(fast_search=None))[0]
-        parts = [map(parts_of, (found, own, exact)) for found, own in zip(pair, by_codes)]
-        return self.verdict(codes, by_codes) in FINE and all(
-            is_refined(question, *some) for own in parts for some in zip(*own, strict=False)
+        """Whether both have the nearest of the k f rows with the nearest codes, which are alike.
+
+        Rows outside the index have no codes: a search that is not fast looks at all of them, and
+        refines the others even without a factor.
+        """
+        whole = question.but("refine_factor", k=ALL, ef=ALL * 8)
+        codes = whole.scanned(fast_search=True)
+        exactly = {"use_index": False, "metric": question.nearest.get("metric", self.metric)}
+        plain = whole.but("ef", **exactly).scanned(fast_search=None)
+        by_codes, (every, _), (exact, _) = map(self.ask, (codes, whole, plain))
+        answered = not any(isinstance(one, str) for one in (*by_codes, every, exact))
+        if question == codes or not answered or self.verdict(codes, by_codes) not in FINE:
+            return False
+        outside = [
+            dict(all_rows).keys() - dict(coded).keys()
+            for all_rows, coded in zip(parts_of(every), parts_of(by_codes[0]), strict=True)
+        ]
+        return all(
+            is_refined(question, *some)
+            for found, own in zip(pair, by_codes, strict=True)
+            for some in zip(parts_of(found), parts_of(own), outside, parts_of(exact), strict=True)
         )
 
 
-def is_refined(question: Question, found: Part, codes: Part, exact: Part) -> bool:
-    """Return whether rows found are the nearest by their exact distances of those by codes.
+def is_refined(
+    question: Question, found: Part, codes: Part, outside: Collection[int], exact: Part
+) -> bool:
+    """Return whether rows found are the nearest of those outside the index and those by codes.
 
-    Of the codes that are as far as the last of k f any may have been looked at.
+    Their distances are exact. Of the codes that are as far as the last of k f any may have been
+    looked at.
     """
     room, distances = room_of(question, codes), dict(exact)
-    last = [near for _, near in codes][: question.k * question.nearest["refine_factor"]][-1:]
+    last = [near for _, near in codes][: question.k * question.nearest.get("refine_factor", 1)][-1:]
     far, worst = max(last, default=0.0), found[-1][1] if len(found) == question.k else np.inf
-    looked_at = {row for row, near in codes if near <= far + room}
+    looked_at = {row for row, near in codes if near <= far + room} | {*outside}
+    needed = {row for row, near in codes if near < far - room} | {*outside}
     right = all(
         row in looked_at and abs(near - distances.get(row, np.inf)) <= room_of(question, exact)
         for row, near in found
     )
     return right and all(
-        row in dict(found) or distances.get(row, np.inf) >= worst - room
-        for row, near in codes
-        if near < far - room
+        row in dict(found) or distances.get(row, np.inf) >= worst - room for row in needed
     )
 
 
@@ -210,7 +230,7 @@ def compared(question: Question, pair: Pair) -> str:
     if isinstance(theirs, str) or isinstance(ours, str):
         return REFUSED if isinstance(theirs, str) and isinstance(ours, str) else ONE_REFUSED
     if len(theirs) != len(ours):
-        return "other number of answers"
+        return OTHER_NUMBER
     words = [_compared_part(question, *both) for both in zip(theirs, ours, strict=True)]
     return max(words, key=lambda word: FINE.index(word) if word in FINE else len(FINE))
 
@@ -222,9 +242,9 @@ def _compared_part(question: Question, theirs: Part, ours: Part) -> str:
     room = room_of(question, [*theirs, *ours])
     for part in (theirs, ours):
         if sorted(near for _, near in part) != [near for _, near in part]:
-            return "not in order"
+            return NOT_IN_ORDER
         if len(dict(part)) != len(part):
-            return "a row twice"
+            return TWICE
     wanted, found = (
         [one for one in part if all(abs(one[1] - end) > room for end in question.ends)]
         for part in (theirs, ours)

@@ -86,7 +86,8 @@ class Run:
         table = self._table
         asked = question(self._maker, self._rng, table.far)
         pair = table.ask(asked)
-        word = Judge(table.ask, table.passing, self._case.graphs).verdict(asked, pair)
+        judge = Judge(table.ask, table.passing, self._case.metric, self._case.graphs)
+        word = judge.verdict(asked, pair)
         self._counts[f"answers {word}"] += 1
         if word != REFUSED:
             self._counts["compared"] += 1
