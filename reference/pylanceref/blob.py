@@ -246,7 +246,10 @@ def _check_known(positions: Places, keys: Keys, *, by_address: bool) -> None:
     if not missing.any():
         return
     if by_address and (positions[missing] == DELETED).all():
-        raise RowDeleted(f"{missing.sum()} of {len(keys)} rows to take are deleted")
+        raise RowDeleted(
+            "A take operation that includes row addresses must not target deleted rows: "
+            f"{missing.sum()} of {len(keys)} are"
+        )
     raise NotFound(f"no row {int(keys[missing].min())}")
 
 

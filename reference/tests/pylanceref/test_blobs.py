@@ -241,7 +241,7 @@ def test_deleted_rows_have_no_blobs(tmp_path, stable):
     rows = pa.table([pa.array([b"a", b"b"], pa.large_binary())], schema=pa.schema([field]))
     table = write_dataset(rows, tmp_path, enable_stable_row_ids=stable)
     table.delete("_rowaddr = 1")
-    with pytest.raises(NotImplementedError, match="1 of 2 rows to take are deleted"):
+    with pytest.raises(NotImplementedError, match="must not target deleted rows: 1 of 2 are"):
         table.take_blobs("b", addresses=[0, 1])
     with pytest.raises(NotFound if stable else RowDeleted):
         table.take_blobs("b", ids=[0, 1])
