@@ -95,10 +95,15 @@ RUN_BYTES = 4 * 2**20
 costs, however short, are few to the megabyte."""
 
 
+BATCH_ROWS = 1024
+"""Runs of more rows end at a multiple of this, as most batches do: one in two runs is copied."""
+
+
 def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:
     """Rows whose values take about `run_bytes`; whole bytes of bitmaps where there are enough."""
     rows = max(1, int(run_bytes / max(row_bytes, 1 / 8)))
-    return rows if rows < 64 else rows // 64 * 64
+    step = BATCH_ROWS if rows >= BATCH_ROWS else min(rows, 64)
+    return rows // step * step
 
 
 KEPT_BYTES = 31 * 2**20

@@ -190,11 +190,16 @@ class Paging:
         self.num_rows = self.starts[-1]
 
     def runs(self, start: int, end: int, run_rows: int) -> Iterator[tuple[int, int, int]]:
-        """Yield (page, first row, last row + 1), rows counted in the page, for rows start..end."""
+        """Yield (page, first row, last row + 1), rows counted in the page, for rows start..end.
+
+        A run ends where its page does, or some times `run_rows` after `start`.
+        """
         for page, first in enumerate(self.starts[:-1]):
-            low, high = max(start, first) - first, min(end, self.starts[page + 1]) - first
-            for at in range(low, high, run_rows):
-                yield page, at, min(high, at + run_rows)
+            at, high = max(start, first), min(end, self.starts[page + 1])
+            while at < high:
+                stop = min(high, at + run_rows - (at - start) % run_rows)
+                yield page, at - first, stop - first
+                at = stop
 
     def split(self, rows: RowRanges) -> Iterator[tuple[int, RowRanges]]:
         """Yield (page, rows counted in the page) for each page that holds some of `rows`."""

@@ -39,7 +39,7 @@ from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BytesError, CorruptPage, Place
-from lanceref.core.limits import RUN_BYTES
+from lanceref.core.limits import BATCH_ROWS, RUN_BYTES
 from lanceref.file.column_io import Buffer
 from lanceref.file.container import StoredPage
 from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries
@@ -55,9 +55,6 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, FullZipLayout
 
 Entries = tuple[Levels, pa.Array]
 """The levels of entries, and the array of those that are visible."""
-
-BATCH_ROWS = 1024
-"""Runs of more rows end at a multiple of this in the column: a batch in two runs is copied."""
 
 
 def check_description(zipped: FullZip, stored: StoredPage) -> None:
