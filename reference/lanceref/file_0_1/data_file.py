@@ -42,7 +42,6 @@ from lanceref.core.errors import (
     UnknownVersion,
 )
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
-from lanceref.file.arrow_schema import field_message
 from lanceref.file.column_io import ColumnReader
 from lanceref.file.container import MAGIC, footer_cursor, open_tail, parse_version
 from lanceref.file.schema import Field, LanceSchema, parse_schema
@@ -190,29 +189,6 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
     dictionaries = parse_dictionaries(file, schema, position, place)
     states_format = message.HasField("data_format")
     return EmbeddedManifest(schema, dictionaries, extent, place, states_format)
-
-
-def manifest_message(
-    schema: LanceSchema,
-    dictionaries: Mapping[int, tuple[int, int]],
-    writer: table_pb2.Manifest.WriterVersion,
-) -> table_pb2.Manifest:
-    """Return the message to embed; `dictionaries` gives position and number of values by id."""
-    fields = []
-    for field in schema.flat():
-        message = field_message(field)
-        if field.id in dictionaries:
-            message.dictionary.offset, message.dictionary.length = dictionaries[field.id]
-        fields.append(message)
-    file_format, version = DATA_FORMAT
-    stored = table_pb2.Manifest.DataStorageFormat(file_format=file_format, version=version)
-    return table_pb2.Manifest(
-        fields=fields,
-        version=VERSION,
-        schema_metadata={key: value.encode() for key, value in schema.metadata.items()},
-        writer_version=writer,
-        data_format=stored,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ Divergences: D.legacy.manifest-before-metadata, D.legacy.second-dictionary
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 
 from lanceref.core.arrow_buffers import STRINGS
@@ -22,7 +24,7 @@ from lanceref.data_file.file_writer import column_of
 from lanceref.file.arrow_schema import field_message
 from lanceref.file.schema import Field, LanceSchema, slot_bits
 from lanceref.file_0_1.column import PageWriter
-from lanceref.file_0_1.data_file import manifest_message, write_footer, write_section
+from lanceref.file_0_1.data_file import DATA_FORMAT, VERSION, write_footer, write_section
 from lanceref.file_0_1.encodings import encode_dictionaries, is_number
 from lanceref.file_0_1.statistics import (
     Bounds,
@@ -150,6 +152,29 @@ class LegacyWriter:
         message.schema.extend(field_message(field) for field in schema.flat())
         message.fields.extend(field.id for field in schema.flat())
         message.page_table_position = pages.write_table(0, 1)
+
+
+def manifest_message(
+    schema: LanceSchema,
+    dictionaries: Mapping[int, tuple[int, int]],
+    writer: table_pb2.Manifest.WriterVersion,
+) -> table_pb2.Manifest:
+    """Return the message to embed; `dictionaries` gives position and number of values by id."""
+    fields = []
+    for field in schema.flat():
+        message = field_message(field)
+        if field.id in dictionaries:
+            message.dictionary.offset, message.dictionary.length = dictionaries[field.id]
+        fields.append(message)
+    file_format, version = DATA_FORMAT
+    stored = table_pb2.Manifest.DataStorageFormat(file_format=file_format, version=version)
+    return table_pb2.Manifest(
+        fields=fields,
+        version=VERSION,
+        schema_metadata={key: value.encode() for key, value in schema.metadata.items()},
+        writer_version=writer,
+        data_format=stored,
+    )
 
 
 def check_storable(field: Field) -> None:
