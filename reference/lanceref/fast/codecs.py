@@ -182,11 +182,11 @@ def expand(
         np.take(ends, (cuts[first:last] - at) >> (step - 1), out=offsets[first:last], mode="clip")
         size = int(ends[-1])
     if step == 2:  # a cut inside a pair lies after the bytes of the pair's first code
-        before = cuts - 1  # of cuts after whole pairs nothing is added
-        taken = np.take(lengths, np.take(codes, before, mode="clip"))
+        taken = np.take(lengths.astype(np.uint8), np.take(codes, cuts - 1, mode="clip"))
         if literal is not None:
-            taken = np.where(np.take(literal, before, mode="clip"), 1, taken)
-        offsets += taken * (cuts & 1)
+            taken[np.take(literal, cuts - 1, mode="clip")] = 1
+        taken[cuts & 1 == 0] = 0
+        offsets += taken
     return offsets, out[:size]
 
 
