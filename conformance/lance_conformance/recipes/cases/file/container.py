@@ -34,6 +34,7 @@ _UNEVEN = {"widths": pa.array([i % 4 if i < 200 else i * 7919 for i in range(299
     "nulls": pa.array([None if i // 100 == i % 3 == 1 else i for i in range(299)], pa.int32()),
     "lists": pa.array([[i] * (i % 4) or ([] if i < 100 else None) for i in range(299)],
         pa.list_(pa.int16())),
+    "chunks": pa.array([f"{i * 7919}" * (15 if i // 100 == 1 else 1) for i in range(299)]),
     "keys": pa.array([f"{i // 100} {i % 5}" for i in range(299)])}  # fmt: skip
 
 
@@ -123,6 +124,9 @@ CASES: tuple[Recipe, ...] = (
             "L.file.pages.priority",
             far(array, "2.1", 1, 99, 100, 199, 200, 298, batches=3, data_cache_bytes=1))
         for name, array in _UNEVEN.items()),
+    case("file/2.1/pages/lists-all", "three pages that are not described alike, one by one",
+        "L.file.pages.priority",
+        file(column(_UNEVEN["lists"]), "2.1", batches=3, data_cache_bytes=1)),
     *faults("file/2.2/pages/int32", fault("rows", "a page of one row less",
             "L.page.miniblock.num-items", column_edit({"pages.0.length": lambda old: old - 1}))),
     *faults("file/2.1/container/two-columns",

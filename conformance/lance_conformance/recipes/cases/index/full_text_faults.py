@@ -40,11 +40,6 @@ def opened(data: bytes) -> Fst:
     return parse_fst(Cursor(memoryview(data), 0, Context("dictionary")))
 
 
-def with_other_byte(data: bytes, is_wanted: Callable[[Fst], bool]) -> bytes:
-    """Return the first dictionary with one other byte in its nodes that is wanted."""
-    return next(one for one in _neighbours(data) if is_wanted(opened(one)))
-
-
 def _neighbours(data: bytes) -> Iterator[bytes]:
     for at in range(HEADER_BYTES, len(data) - FOOTER_BYTES):
         for new in range(256):
@@ -77,26 +72,17 @@ def _byte(at: int, new: int) -> Callable[[bytes], bytes]:
     return lambda data: sealed(octet(at, new)(data))
 
 
-def _tokens(count: int) -> SpanPatch:
-    """State another number of tokens."""
-    return _dictionary(lambda data: sealed(data[:-20] + words(count) + data[-12:]))
-
-
 def _block(at: int, new: bytes) -> SpanPatch:
     """Write over bytes of the blocks; `quick`, the first, is in documents 0, 1 and 4."""
     return values(POSTINGS, "_posting", new, at, "bytes")
-
-
-def _params(**changed: object) -> MessageEdit:
-    """Change parameters of a full-text index."""
-    return index_files.json_members(_METADATA, "params", **changed)
 
 
 _METADATA = "metadata.lance"
 
 
 def _sought(is_wanted: Callable[[Fst], bool]) -> Callable[[bytes], bytes]:
-    return lambda data: with_other_byte(data, is_wanted)
+    """Return what finds the first dictionary with one other byte in its nodes that is wanted."""
+    return lambda data: next(one for one in _neighbours(data) if is_wanted(opened(one)))
 
 
 def _refused(clause: str) -> Callable[[Fst], bool]:
@@ -223,14 +209,16 @@ CASES: tuple[Recipe, ...] = (
         fault("documents", "a row that is no document", "L.index.fts.early.documents",
             values("invert.lance", "_rowid", b"c"))),
     *faults("index/any/inverted/plain", fault("tokens-next",
-            "one token more than there are postings", "L.index.fts.tokens", _tokens(9)),
+            "one token more than there are postings", "L.index.fts.tokens",
+            _dictionary(lambda data: sealed(data[:-20] + words(9) + data[-12:]))),
         fault("length-next", "a token in one document more than there are",
             "L.index.fts.posting.blocks", values("part_0_invert.lance", "_length", b"\t")),
         fault("varint-next", "the number 2**32", "L.index.fts.varint",
             _block(4, b"\x80\x80\x80\x80\x10")),
         fault("document-next", "the number one after the last document",
             "L.index.fts.posting.documents", _block(6, b"\x07")),
-        *(fault(slug, title, "L.index.fts.params", _params(**changed)) for slug, title,
+        *(fault(slug, title, "L.index.fts.params",
+                index_files.json_members(_METADATA, "params", **changed)) for slug, title,
             changed in _PARAMETERS), fault("params-list", "parameters that are a list",
             "L.index.fts.params", index_files.metadata("metadata.lance", "params", "[]")),
         fault("partition-text", "partitions that are words", "L.index.fts.partitions",
