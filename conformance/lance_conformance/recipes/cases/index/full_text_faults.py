@@ -58,10 +58,6 @@ def refused_by(act: Callable[[], object]) -> str:
 _INVERT = "invert.lance"
 
 
-def _float(value: float) -> bytes:
-    return struct.pack("<f", value)
-
-
 def _dictionary(edit: Callable[[bytes], bytes]) -> SpanPatch:
     target = "_indices/*/part_0_tokens.lance"
     return SpanPatch(("field _token_fst_bytes", "bytes"), edit, target=target)
@@ -100,11 +96,6 @@ def _other_number(fst: Fst) -> bool:
     if refused_by(lambda: list(fst.items())):
         return False
     return (fst.get(b"quick") or 0) >= fst.count
-
-
-def _next_number(fst: Fst) -> bool:
-    """Return whether `quick` has the first number that no postings have."""
-    return _other_number(fst) and fst.get(b"quick") == fst.count
 
 
 def _other_count(fst: Fst) -> bool:
@@ -193,15 +184,15 @@ _TOLD: tuple[tuple[str, str, dict[str, object], Clauses], ...] = (
 CASES: tuple[Recipe, ...] = (
     *faults("index/any/inverted/early",
         fault("frequency-none", "a document that does not hold its token",
-            "L.index.fts.early.documents", values(_INVERT, "_frequency", _float(0.5))),
+            "L.index.fts.early.documents", values(_INVERT, "_frequency", struct.pack("<f", 0.5))),
         fault("frequency-far", "a token 2**32 times in a document", "L.index.fts.early.documents",
-            values(_INVERT, "_frequency", _float(2.0 ** 32))),
+            values(_INVERT, "_frequency", struct.pack("<f", 2.0 ** 32))),
         fault("row-twice", "a row that is two documents", "L.index.fts.early.documents",
             values("docs.lance", "_rowid", words(1), 0)),
         fault("unknown", "a document that is not among the documents",
             "L.index.fts.early.documents", values(_INVERT, "_rowid", words(2), 0)),
         lint("positions", "a position less than the frequency says", "L.index.fts.early.documents",
-            values(_INVERT, "_frequency", _float(2.0), 68)),
+            values(_INVERT, "_frequency", struct.pack("<f", 2.0), 68)),
         lint("twice", "a document that occurs twice for a token", "L.index.fts.early.documents",
             values(_INVERT, "_rowid", words(3, 1 << 32 | 1), 112)),
         fault("offsets", "tokens that begin nowhere", "L.index.fts.early.offsets",
@@ -260,7 +251,8 @@ CASES: tuple[Recipe, ...] = (
         fault("number", "a token whose number no postings have", "L.index.fts.tokens",
             _dictionary(_sought(_other_number))),
         fault("number-next", "a token whose number is the first that no postings have",
-            "L.index.fts.tokens", _dictionary(_sought(_next_number))),
+            "L.index.fts.tokens", _dictionary(
+                _sought(lambda fst: _other_number(fst) and fst.get(b"quick") == fst.count))),
         fault("length", "a token in more documents than there are", "L.index.fts.posting.blocks",
             values(POSTINGS, "_length", b"\xc8")), fault("documents",
             "a document that occurs twice", "L.index.fts.posting.documents", _block(5, b"\x00")),

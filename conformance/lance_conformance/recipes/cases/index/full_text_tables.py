@@ -130,10 +130,11 @@ def wide_steps(table: pa.Table) -> pa.Table:
 
 
 WORD_LISTS = pa.array([["a fox", "dog fox"], ["fox dog", None], None, [], ["a dog"]])
+LISTED = {0: ["fox", "dog", "fox"], 1: ["fox", "dog"], 4: ["dog"]}
 
 
 def document_steps(
-    columns: Mapping[str, pa.Array], version: str, *, by_element: bool = False
+    columns: Mapping[str, pa.Array], version: str, *, by_element: bool = False, **given: object
 ) -> indexed.Steps:
     """Return what writes columns and a full-text index on each."""
 
@@ -141,10 +142,10 @@ def document_steps(
         count = len(next(iter(columns.values())))
         table = pa.table({"id": pa.array(range(count), pa.int64()), **columns})
         dataset = module.write_dataset(table, uri, data_storage_version=version)
-        parameters = {}
+        parameters = dict(given)
         if by_element:
             element = import_module(f"{module.__name__}.query").DocumentGranularity.LIST_ELEMENT
-            parameters = {"document_granularity": element}
+            parameters["document_granularity"] = element
         for name in columns:
             dataset.create_scalar_index(name, "INVERTED", **parameters)
             dataset = module.dataset(uri)

@@ -20,6 +20,9 @@ from lance_conformance.recipes.model import Recipe
 
 BLOOMFILTER = Indexed(indexed.INTS, "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01})
 
+_TEXTS = Indexed(pa.array([*indexed.TEXTS_INDICES.to_pylist()[:9], 8 * "apple", "apple", "b"]),
+    "BLOOMFILTER", BLOOMFILTER.parameters)  # fmt: skip
+
 _ZONES = "zonemap.lance"
 ZONEMAP = Indexed(indexed.INTS, "ZONEMAP", {"rows_per_zone": 2})
 _ZONE_ROWS = pa.table({"min": pa.array([3, 1, 3, 2, 5, 1], pa.int32()),
@@ -58,6 +61,10 @@ CASES: tuple[Recipe, ...] = (
         indexed.early_index("4.0.1", "BLOOMFILTER", "c IS NULL", [1, 6], facts=False)),
     case("index/any/bloomfilter/equals", "a value whose zones the filters name",
         filtered(BLOOMFILTER, "c = 3", [0, 4, 10])),
+    *(case(f"index/any/bloomfilter/{slug}", f"{what} among texts", "L.index.bloom.data",
+            filtered(_TEXTS, f"c = '{word}'", rows)) for slug, what, word, rows in
+        (("empty", "the empty text", "", [8]), ("long", "a text of 40 bytes", 8 * "apple", [9]),
+            ("three", "a text of three bytes", "ape", [4]))),
     case("index/any/bloomfilter/among", "some values",
         filtered(BLOOMFILTER, "c IN (1, 9)", [2, 8, 9])),
     case("index/any/bloomfilter/nulls", "rows that are null are known exactly",
