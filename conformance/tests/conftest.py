@@ -1,7 +1,5 @@
 """A toy suite of three cases, fakes that answer it, and results made by hand."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -17,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lance_conformance import cli, suite
+from lance_conformance.adapters.skeleton import write_table
 from lance_conformance.cases import Case
 from lance_conformance.known import Reckoning
 from lance_conformance.outcomes import Outcome
@@ -73,10 +72,7 @@ def write_case(root: Path, case_id: str, kind: str, data: bytes) -> None:
     folder.mkdir(parents=True)
     (folder / "data.lance").write_bytes(data)
     if kind != "negative-file":
-        table = pa.table(_COLUMNS)
-        path = str(folder / "expect.arrow")
-        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-            writer.write_table(table)
+        write_table(str(folder / "expect.arrow"), pa.table(_COLUMNS))
     text = suite.canonical(_manifest(case_id, kind, data))
     (folder / "case.json").write_text(text, encoding="utf-8")
 

@@ -11,29 +11,28 @@ import lanceref
 import pyarrow as pa
 import pytest
 import yaml
+from lance_conformance.adapters.skeleton import write_table
 
 ROOT = Path(__file__).parents[2]
 
 REPLAYS = Path(__file__).parent / "gate" / "replays"
 
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 
-STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}
-
-
-def run(tmp_path: Path, **given: str) -> subprocess.CompletedProcess[str]:
-    """Run the step `gate` with inputs, those not given at their defaults."""
-    inputs = {name: told["default"] for name, told in ACTION["inputs"].items()} | given
+def do(tmp_path, step, action=".", **given):
+    """Run a step of an action with inputs, those not given at their defaults."""
+    document = yaml.safe_load((ROOT / action / "action.yml").read_text("utf-8"))
+    inputs = {name: told.get("default", "") for name, told in document["inputs"].items()} | given
+    (found,) = (one for one in document["runs"]["steps"] if one.get("id") == step)
     environment = {
-        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], value)
-        for name, value in STEPS["gate"]["env"].items()
+        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda one: inputs[one[1]], value)
+        for name, value in found.get("env", {}).items()
     }
-    files = {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    told = {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
-        ["bash", "-e", "-c", STEPS["gate"]["run"]],
+        ["bash", "-eo", "pipefail", "-c", found["run"]],
         cwd=tmp_path,
-        env={**os.environ, **environment, **files, "PATH": path},
+        env={**os.environ, **environment, **told, "PATH": path},
         capture_output=True,
         text=True,
         check=False,
@@ -46,7 +45,7 @@ def run(tmp_path: Path, **given: str) -> subprocess.CompletedProcess[str]:
 def test_the_step_writes_summary_and_output(tmp_path, name, colour, code):
     """The comment is in the summary of the job, the colour an output, the exit code the gate's."""
     sides = {side: str(REPLAYS / name / side) for side in ("base", "head")}
-    done = run(tmp_path, **sides, out="kept")
+    done = do(tmp_path, "gate", **sides, out="kept")
 
     assert code == done.returncode, done.stderr
     assert colour in (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8").splitlines()[0]
@@ -58,40 +57,15 @@ def test_the_step_writes_summary_and_output(tmp_path, name, colour, code):
     ("event", "code"),
     [("pull_request_target", 1), ("workflow_run", 1), ("pull_request", 0), ("push", 0)],
 )
-def test_the_action_refuses_events_that_have_secrets(event, code):
+def test_the_action_refuses_events_that_have_secrets(tmp_path, monkeypatch, event, code):
     """The first step fails with one sentence: the gate executes code of the pull request."""
-    assert "event" == ACTION["runs"]["steps"][0]["id"]
-    done = subprocess.run(
-        ["bash", "-e", "-c", STEPS["event"]["run"]],
-        env={**os.environ, "GITHUB_EVENT_NAME": event},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    assert "event" == action["runs"]["steps"][0]["id"]
+    monkeypatch.setenv("GITHUB_EVENT_NAME", event)
+    done = do(tmp_path, "event")
 
     assert code == done.returncode
     assert (code == 1) == (f"must not run on {event}" in done.stdout)
-
-
-def _do(tmp_path, action, step, **given):
-    """Run a step of an action below `actions` with inputs, those not given at their defaults."""
-    document = yaml.safe_load((ROOT / "actions" / action / "action.yml").read_text("utf-8"))
-    inputs = {name: told.get("default", "") for name, told in document["inputs"].items()} | given
-    (found,) = (one for one in document["runs"]["steps"] if one["id"] == step)
-    environment = {
-        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda one: inputs[one[1]], value)
-        for name, value in found["env"].items()
-    }
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    summary = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "PATH": path}
-    return subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", found["run"]],
-        cwd=tmp_path,
-        env={**os.environ, **environment, **summary},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def test_the_action_run_judges_an_adapter(tmp_path):
@@ -99,25 +73,26 @@ def test_the_action_run_judges_an_adapter(tmp_path):
     adapter = ROOT / "conformance/lance_conformance/adapters/template.py"
     command = f"{sys.executable} {adapter}"
 
-    done = _do(tmp_path, "run", "run", adapter=command, profile="core", level="2.1-container")
+    done = do(
+        tmp_path, "run", "actions/run", adapter=command, profile="core", level="2.1-container"
+    )
 
     assert (tmp_path / "conformance-report" / "report.jsonl").exists(), done.stderr
-    assert "damage refused" in (tmp_path / "summary").read_text("utf-8")
+    assert "damage refused" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8")
 
 
 def test_the_action_for_writers_judges_pairs(tmp_path):
     """A file of the rows that were meant is right; without it the step fails."""
     rows = pa.table({"a": [1, 2]})
-    with pa.ipc.new_file(tmp_path / "meant.arrow", rows.schema) as writer:
-        writer.write_table(rows)
+    write_table(str(tmp_path / "meant.arrow"), rows)
     lanceref.write_file(tmp_path / "made.lance", rows)
     pairs = tmp_path / "pairs.json"
     pairs.write_text('[{"output": "made.lance", "meant": "meant.arrow"}]')
 
-    assert 0 == _do(tmp_path, "judge-output", "judge", pairs=str(pairs)).returncode
-    assert "1 of 1 outputs are right" in (tmp_path / "summary").read_text("utf-8")
+    assert 0 == do(tmp_path, "judge", "actions/judge-output", pairs=str(pairs)).returncode
+    assert "1 of 1 outputs are right" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8")
     (tmp_path / "made.lance").write_bytes(b"no file")
-    assert 1 == _do(tmp_path, "judge-output", "judge", pairs=str(pairs)).returncode
+    assert 1 == do(tmp_path, "judge", "actions/judge-output", pairs=str(pairs)).returncode
 
 
 def test_the_hook_validates_each_file(tmp_path):

@@ -1,11 +1,8 @@
 """Cases: loading, limits, selection, profiles, levels and what an adapter must claim."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,12 +10,9 @@ from lance_conformance import cases, levels, places, schemas
 from lance_conformance.cases import Case, CaseError, Selection
 from lance_conformance.profiles import is_active, is_core, profile
 from lance_conformance.requirements import contradicts, main_operation, missing
-from lance_conformance.session import Claims
-
-MakeCase = Callable[..., Case]
 
 
-def test_cases_come_in_the_order_of_ids(toy_suite: Path) -> None:
+def test_cases_come_in_the_order_of_ids(toy_suite):
     """Loading gives every manifest below the folder, by id."""
     ids = [case.id for case in cases.load(toy_suite)]
 
@@ -36,7 +30,7 @@ def test_cases_come_in_the_order_of_ids(toy_suite: Path) -> None:
         ({"input": {}}, "neither path nor uri"),
     ],
 )
-def test_bad_manifest_is_refused(toy_suite: Path, change: dict[str, object], told: str) -> None:
+def test_bad_manifest_is_refused(toy_suite, change, told):
     """A manifest outside the schema, or that lies elsewhere than it says, names what is wrong."""
     path = toy_suite / "toy/any/read/columns/case.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
@@ -44,7 +38,7 @@ def test_bad_manifest_is_refused(toy_suite: Path, change: dict[str, object], tol
         cases.load(toy_suite)
 
 
-def test_negative_needs_its_patch(toy_suite: Path) -> None:
+def test_negative_needs_its_patch(toy_suite):
     """A negative without parent and patch is no case."""
     path = toy_suite / "toy/any/read/neg-broken/case.json"
     manifest = json.loads(path.read_text())
@@ -54,7 +48,7 @@ def test_negative_needs_its_patch(toy_suite: Path) -> None:
         cases.load(toy_suite)
 
 
-def test_limits_by_kind(make_case: MakeCase) -> None:
+def test_limits_by_kind(make_case):
     """Without limits of its own a case has those of its kind."""
     reading, hostile = make_case(limits={}), make_case(kind="robust", limits={})
 
@@ -63,7 +57,7 @@ def test_limits_by_kind(make_case: MakeCase) -> None:
     assert 9 == make_case(limits={"seconds": 9}).limits.seconds
 
 
-def test_profiles(make_case: MakeCase) -> None:
+def test_profiles(make_case):
     """Version 2.3 is unstable, the rest is format, most of it core."""
     plain, index = make_case(), make_case(kind="index-search")
     next_version = make_case(requires={"file_version": "2.3"})
@@ -87,21 +81,18 @@ def test_profiles(make_case: MakeCase) -> None:
         ("a/b.c", "a/bxc", False),
     ],
 )
-def test_wildcards(pattern: str, case_id: str, fits: bool) -> None:
+def test_wildcards(pattern, case_id, fits):
     """`*` stays within a component, `**` crosses them, a dot is a dot."""
     assert fits == cases.matches(pattern, case_id)
 
 
-def test_selection_by_id_and_clause(make_case: MakeCase) -> None:
+def test_selection_by_id_and_clause(make_case):
     """Ids and clauses narrow a selection; context clauses do not count."""
     a = make_case("toy/any/read/a", clauses=[{"id": "L.toy.a.b", "role": "positive"}])
     b = make_case("toy/any/read/b", clauses=[{"id": "L.toy.a.b", "role": "context"}])
 
     assert [b] == cases.select([a, b], Selection(only=("toy/*/read/b",)))
     assert [a] == cases.select([a, b], Selection(clauses=("L.toy.*",)))
-
-
-MakeClaims = Callable[..., Claims]
 
 
 @pytest.mark.parametrize(
@@ -116,9 +107,7 @@ MakeClaims = Callable[..., Claims]
         ("index-bytes", {"uri": "x"}, "index.dump"),
     ],
 )
-def test_operation_follows_from_the_kind(
-    make_case: MakeCase, kind: str, given: dict[str, str], op: str
-) -> None:
+def test_operation_follows_from_the_kind(make_case, kind, given, op):
     """A manifest that names no operation has that of its kind and input."""
     assert op == main_operation(make_case(kind=kind, requires={}, input=given))
 
@@ -134,9 +123,7 @@ def test_operation_follows_from_the_kind(
         ({"op": "file.read", "features": ["new"]}, None),
     ],
 )
-def test_first_requirement_that_is_not_claimed(
-    make_case: MakeCase, claims: MakeClaims, requires: dict[str, object], lacking: str | None
-) -> None:
+def test_first_requirement_that_is_not_claimed(make_case, claims, requires, lacking):
     """Operation, version and exclusions are held against the case, and the first gap is named."""
     claimed = claims(file__read={"versions": ["2.0"]})
     claimed.hello.update(types={"exclude": ["map"]}, encodings={"exclude": ["fsst"]})
@@ -144,7 +131,7 @@ def test_first_requirement_that_is_not_claimed(
     assert lacking == missing(make_case(requires=requires), claimed)
 
 
-def test_filters_are_claimed_apart(make_case: MakeCase, claims: MakeClaims) -> None:
+def test_filters_are_claimed_apart(make_case, claims):
     """A case with a filter needs an adapter that has them."""
     case = make_case(
         kind="read-dataset",
@@ -156,7 +143,7 @@ def test_filters_are_claimed_apart(make_case: MakeCase, claims: MakeClaims) -> N
     assert missing(case, claims(dataset__read={"filter": True})) is None
 
 
-def test_single_rows_are_claimed(make_case: MakeCase, claims: MakeClaims) -> None:
+def test_single_rows_are_claimed(make_case, claims):
     """A case that asks a file for some rows needs an adapter that gives them."""
     case = make_case(input={"path": "data.lance", "args": {"rows": ["0", "9"]}})
 
@@ -165,9 +152,7 @@ def test_single_rows_are_claimed(make_case: MakeCase, claims: MakeClaims) -> Non
 
 
 @pytest.mark.parametrize(("columns", "kind"), [(["a", "b"], "top"), (["a", "s.b"], "nested")])
-def test_columns_are_claimed(
-    make_case: MakeCase, claims: MakeClaims, columns: list[str], kind: str
-) -> None:
+def test_columns_are_claimed(make_case, claims, columns, kind):
     """A case that asks for some columns needs an adapter that says it can leave out others."""
     case = make_case(input={"path": "data.lance", "args": {"columns": columns}})
 
@@ -175,7 +160,7 @@ def test_columns_are_claimed(
     assert missing(case, claims(file__read={"projection": [kind]})) is None
 
 
-def test_taking_back_what_was_claimed(make_case: MakeCase) -> None:
+def test_taking_back_what_was_claimed(make_case):
     """Refusing the operation, version or type of the case contradicts; another feature does not."""
     case = make_case(requires={"op": "file.read", "file_version": "2.0", "types": ["map"]})
 
@@ -194,9 +179,7 @@ def test_taking_back_what_was_claimed(make_case: MakeCase) -> None:
         ({"op": "write.dataset", "args": {"mode": "create"}}, "write.dataset"),
     ],
 )
-def test_every_step_is_claimed(
-    make_case: MakeCase, claims: MakeClaims, step: dict[str, object], lacking: str | None
-) -> None:
+def test_every_step_is_claimed(make_case, claims, step, lacking):
     """Its operation, and the kind of commit or change where the claim lists them."""
     case = make_case(requires={"op": "mutate"}, input={"uri": "dataset", "steps": [step]})
     claimed = claims(commit__apply={"operations": ["Append"]}, mutate={"verbs": ["delete"]})
@@ -234,12 +217,12 @@ def active() -> dict[str, Case]:
     return {case.id: case for case in cases.load(places.fixtures()) if case.is_active}
 
 
-def test_every_case_belongs_to_a_level_of_the_ladder(active: dict[str, Case]) -> None:
+def test_every_case_belongs_to_a_level_of_the_ladder(active):
     """A case that no rule fits would be lost to every level."""
     assert [] == [case.id for case in active.values() if case.level not in levels.LADDER]
 
 
-def test_rungs_are_levels_in_the_order_of_the_chapter(active: dict[str, Case]) -> None:
+def test_rungs_are_levels_in_the_order_of_the_chapter(active):
     """Most cases that the chapter lists under a rung belong to the level of the rung."""
     rungs = [rung for level in levels.LADDER.values() for rung in level.rungs]
 
@@ -251,7 +234,7 @@ def test_rungs_are_levels_in_the_order_of_the_chapter(active: dict[str, Case]) -
             assert level.name == found.most_common(1)[0][0]
 
 
-def test_a_flat_level_needs_no_strings_lists_or_codecs(active: dict[str, Case]) -> None:
+def test_a_flat_level_needs_no_strings_lists_or_codecs(active):
     """Every positive case of it can be read by the first four rungs."""
     chosen = cases.select(active.values(), Selection("all", levels=("2.1-flat",)))
 
@@ -261,7 +244,7 @@ def test_a_flat_level_needs_no_strings_lists_or_codecs(active: dict[str, Case]) 
         assert needed.isdisjoint({"string", "list", "struct", "fsst", "inline_bitpacking"})
 
 
-def test_counts_follow_the_ladder_and_leave_nothing_out(active: dict[str, Case]) -> None:
+def test_counts_follow_the_ladder_and_leave_nothing_out(active):
     """The sum of all levels is the number of active cases."""
     found = levels.counts(case.manifest for case in active.values())
 
@@ -275,9 +258,7 @@ def test_what_counts():
     assert not is_active({"status": "draft"})
 
 
-def test_manifests_with_the_hash_of_the_suite_are_not_checked_again(
-    toy_suite: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_manifests_with_the_hash_of_the_suite_are_not_checked_again(toy_suite, monkeypatch):
     """Of this suite, the schema is asked only when a manifest is not what SUITE.json fixed."""
     monkeypatch.setattr(places, "fixtures", lambda: toy_suite)
     asked: list[object] = []
@@ -287,9 +268,7 @@ def test_manifests_with_the_hash_of_the_suite_are_not_checked_again(
     assert 3 == len(cases.load(toy_suite)) == len(asked)
 
 
-def test_a_changed_manifest_of_the_suite_is_noticed(
-    toy_suite: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_manifest_of_the_suite_is_noticed(toy_suite, monkeypatch):
     """A damaged checkout does not keep the trust that its hash gave it."""
     monkeypatch.setattr(places, "fixtures", lambda: toy_suite)
     path = toy_suite / "toy/any/read/columns/case.json"

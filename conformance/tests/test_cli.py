@@ -1,19 +1,14 @@
 """Tests of the command: exit codes and what it prints."""
 
-from __future__ import annotations
-
 import json
 import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from lance_conformance import cli, suite
-
-Command = Callable[..., tuple[int, str]]
 
 READ = "toy/any/read/columns"
 
@@ -21,14 +16,12 @@ READ = "toy/any/read/columns"
 @pytest.mark.parametrize(
     ("mode", "code"), [("perfect", 0), ("rejects-all", 1), ("bad-json", 3), ("exits-at-hello", 3)]
 )
-def test_exit_codes_of_run(
-    call: Command, fake: Callable[[str], list[str]], mode: str, code: int
-) -> None:
+def test_exit_codes_of_run(call, fake, mode, code):
     """All as expected is 0, a surprise 1, a broken protocol or no hello 3."""
     assert code == call("run", "--", *fake(mode))[0]
 
 
-def test_wrong_use_is_2(call: Command, tmp_path: Path) -> None:
+def test_wrong_use_is_2(call, tmp_path):
     """An unknown profile, format or option, an empty selection and a bad list are wrong use."""
     known = tmp_path / "known.toml"
     known.write_text("nonsense = 1")
@@ -42,9 +35,7 @@ def test_wrong_use_is_2(call: Command, tmp_path: Path) -> None:
     assert 2 == call("run", "--known", str(known))[0]
 
 
-def test_known_list_grows_holds_and_goes_stale(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_known_list_grows_holds_and_goes_stale(call, fake, tmp_path):
     """Updating needs an issue; the list then excuses, and is stale when all passes again."""
     known = str(tmp_path / "known.toml")
     update = ("known", "--update", "--known", known)
@@ -60,9 +51,7 @@ def test_known_list_grows_holds_and_goes_stale(
     assert 0 == call("run", "--known", known, "--", *fake("perfect"))[0]
 
 
-def test_run_writes_the_reports(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_run_writes_the_reports(call, fake, tmp_path):
     """All formats are written to the folder, or those that were chosen."""
     call("run", "--out", str(tmp_path / "all"), "--", *fake("perfect"))
     call("run", "--report", "md", "--out", str(tmp_path / "one"), "--", *fake("perfect"))
@@ -73,9 +62,7 @@ def test_run_writes_the_reports(
     assert ["summary.md"] == [path.name for path in (tmp_path / "one").iterdir()]
 
 
-def test_a_report_that_cannot_be_written_is_3(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_a_report_that_cannot_be_written_is_3(call, fake, tmp_path):
     """As on a full disk: one sentence, the finished cases stay; other files are written."""
     out = tmp_path / "out"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -89,7 +76,7 @@ def test_a_report_that_cannot_be_written_is_3(
     assert "header" == json.loads((out / "report.jsonl").read_text().splitlines()[0])["type"]
 
 
-def test_check_adapter(call: Command, fake: Callable[[str], list[str]]) -> None:
+def test_check_adapter(call, fake):
     """First contact shows the messages and a verdict per case, with a hint when one goes wrong."""
     good, wrong = (
         call("check-adapter", "--", *fake("perfect")),
@@ -105,7 +92,7 @@ def test_check_adapter(call: Command, fake: Callable[[str], list[str]]) -> None:
 
 
 @pytest.mark.parametrize("name", ["template.py", "template.mjs"])
-def test_an_unmodified_template_gives_no_failure(call: Command, name: str) -> None:
+def test_an_unmodified_template_gives_no_failure(call, name):
     """What it cannot do yet is counted as not supported; `check-adapter` exits with 1 for it."""
     program = {"template.py": sys.executable, "template.mjs": "node"}[name]
     if shutil.which(program) is None:
@@ -119,9 +106,7 @@ def test_an_unmodified_template_gives_no_failure(call: Command, name: str) -> No
     assert 1 == call("check-adapter", *options, "--", program, str(path))[0]
 
 
-def test_a_copy_of_some_cases_says_that_it_is_a_subset(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_a_copy_of_some_cases_says_that_it_is_a_subset(call, fake, tmp_path):
     """It verifies; runs and lists name its size, and entries of a known list are not stale."""
     copy = tmp_path / "copy"
     assert 0 == call("copy", str(copy), "--only", READ)[0]
@@ -150,7 +135,7 @@ def test_a_copy_of_some_cases_says_that_it_is_a_subset(
 ABSENT = ("boto3", "hypothesis", "lance", "numba", "obstore", "pandas", "pyspark", "pytest", "yaml")
 
 
-def test_the_command_needs_no_extra() -> None:
+def test_the_command_needs_no_extra():
     """Without what extras bring, every subcommand can be named and the reference can be judged."""
     blocked = f"import sys; sys.modules.update(dict.fromkeys({ABSENT}))"
     code = f"{blocked}; from lance_conformance.adapters import reference; "

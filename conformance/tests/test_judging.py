@@ -1,13 +1,11 @@
 """Judging: what is asked about a case, and the outcome of each response."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from lance_conformance import cases, places, schemas
+from lance_conformance.adapters.skeleton import write_table
 from lance_conformance.cases import Case, CaseError
 from lance_conformance.checks import (
     Check,
@@ -24,7 +22,6 @@ from lance_conformance.checks import (
 from lance_conformance.judge import judge
 from lance_conformance.outcomes import Outcome
 from lance_conformance.requirements import main_operation
-from lance_conformance.session import Claims
 
 TABLE = HoldsTable(pa.table({"c": [1, 2]}))
 
@@ -68,13 +65,7 @@ CLEAN = {"ok": {"valid": True, "findings": []}}
         (HasFacts({"v": [{}]}), {"ok": {"v": []}}, Outcome.FAIL),
     ],
 )
-def test_verdicts(
-    make_case: Callable[..., Case],
-    tmp_path: Path,
-    expect: Expectation,
-    response: dict[str, object],
-    outcome: Outcome,
-) -> None:
+def test_verdicts(make_case, tmp_path, expect, response, outcome):
     """Every pair of expectation and response has its outcome."""
     check = Check("full", "file.read", {}, expect)
     verdict = judge(make_case(), check, {"id": 1, **response}, tmp_path / "out.arrow")
@@ -82,7 +73,7 @@ def test_verdicts(
     assert outcome == verdict.outcome, verdict.detail
 
 
-def test_another_stage_is_noted(make_case: Callable[..., Case], tmp_path: Path) -> None:
+def test_another_stage_is_noted(make_case, tmp_path):
     """A refusal passes at any stage; the report says where the stage is not the case's."""
     check = Check("full", "file.read", {}, Refuses("open"))
     verdict = judge(make_case(), check, {"id": 1, **NO}, tmp_path / "out.arrow")
@@ -90,17 +81,12 @@ def test_another_stage_is_noted(make_case: Callable[..., Case], tmp_path: Path) 
     assert "names stage open" in verdict.detail
 
 
-def write(path: Path, table: pa.Table) -> None:
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-
-
 def outcome_of(case: Case, out: Path, expect: Expectation, **body: str) -> Outcome:
     response = {"id": 1, "ok": {"out": str(out), **body}}
     return judge(case, Check("full", "file.read", {}, expect), response, out).outcome
 
 
-def test_outputs(make_case: Callable[..., Case], tmp_path: Path) -> None:
+def test_outputs(make_case, tmp_path):
     """The output must be there, be Arrow, hold as many rows as announced, and equal."""
     out, case = tmp_path / "out.arrow", make_case()
 
@@ -109,14 +95,14 @@ def test_outputs(make_case: Callable[..., Case], tmp_path: Path) -> None:
     assert Outcome.BAD_OUTPUT == outcome_of(case, out, TABLE)
     out.write_bytes(b"")
     assert Outcome.BAD_OUTPUT == outcome_of(case, out, TABLE)
-    write(out, pa.table({"c": [1, 2]}))
+    write_table(str(out), pa.table({"c": [1, 2]}))
     assert Outcome.PASS == outcome_of(case, out, TABLE, num_rows="2")
     assert Outcome.FAIL == outcome_of(case, out, TABLE, num_rows="3")
-    write(out, pa.table({"c": [1, 3]}))
+    write_table(str(out), pa.table({"c": [1, 3]}))
     assert Outcome.FAIL == outcome_of(case, out, TABLE)
 
 
-def test_refusal_after_output(make_case: Callable[..., Case], tmp_path: Path) -> None:
+def test_refusal_after_output(make_case, tmp_path):
     """A case may ask that nothing is delivered before the refusal."""
     out = tmp_path / "out.arrow"
     check = Check("full", "file.read", {}, Refuses(before_output=True))
@@ -127,10 +113,10 @@ def test_refusal_after_output(make_case: Callable[..., Case], tmp_path: Path) ->
     assert (Outcome.PASS, Outcome.FAIL) == (before, after)
 
 
-def test_accepted_type_is_told(make_case: Callable[..., Case], tmp_path: Path) -> None:
+def test_accepted_type_is_told(make_case, tmp_path):
     """A pass by leniency says so."""
     out = tmp_path / "out.arrow"
-    write(out, pa.table({"c": pa.array(["x"], pa.large_string())}))
+    write_table(str(out), pa.table({"c": pa.array(["x"], pa.large_string())}))
     check = Check("full", "file.read", {}, HoldsTable(pa.table({"c": ["x"]})))
     verdict = judge(make_case(), check, {"id": 1, "ok": {"out": str(out)}}, out)
 
@@ -142,12 +128,11 @@ def test_accepted_type_is_told(make_case: Callable[..., Case], tmp_path: Path) -
     ("rows", "outcome"), [([1, 2], Outcome.PASS), ([1, 3], Outcome.ACCEPTS_INVALID)]
 )
 def test_a_reader_may_do_without_a_broken_part_and_not_return_other_rows(
-    make_case: Callable[..., Case], tmp_path: Path, rows: list[int], outcome: Outcome
-) -> None:
+    make_case, tmp_path, rows, outcome
+):
     """Where a clause leaves the choice, the rows without the violation are as good as a refusal."""
     out = tmp_path / "out.arrow"
-    with pa.ipc.new_file(out, TABLE.table.schema) as writer:
-        writer.write_table(pa.table({"c": rows}))
+    write_table(str(out), pa.table({"c": rows}))
     check = Check("full", "file.read", {}, Refuses(unless=TABLE))
     read = {"id": 1, "ok": {"out": str(out), "num_rows": "2"}}
 
@@ -156,16 +141,14 @@ def test_a_reader_may_do_without_a_broken_part_and_not_return_other_rows(
 
 
 def test_a_refusal_is_right_where_a_part_that_is_not_needed_breaks_a_clause_of_readers(
-    make_case: Callable[..., Case], tmp_path: Path
-) -> None:
+    make_case, tmp_path
+):
     """A lint case of such a clause may be refused; one of a clause of writers may not."""
     for may_refuse, outcome in ((True, Outcome.PASS), (False, Outcome.REJECTS_VALID)):
         check = Check("full", "file.read", {}, HoldsTable(TABLE.table, may_refuse=may_refuse))
         out = tmp_path / "out.arrow"
         assert outcome == judge(make_case(), check, {"id": 1, **NO}, out).outcome
 
-
-MakeClaims = Callable[..., Claims]
 
 ALL = {"projection": ["top"], "ranges": True, "rows": True}
 
@@ -176,7 +159,7 @@ def reading(toy_suite: Path) -> Case:
     return next(case for case in cases.load(toy_suite) if case.kind == "read-file")
 
 
-def test_permutations_share_the_expectation(reading: Case, claims: MakeClaims) -> None:
+def test_permutations_share_the_expectation(reading, claims):
     """One column, a range and single rows expect those parts of the same table."""
     checks = {check.name: check for check in expand(reading, claims(file__read=ALL))}
     tables = {name: check.expect.table for name, check in checks.items()}
@@ -189,12 +172,12 @@ def test_permutations_share_the_expectation(reading: Case, claims: MakeClaims) -
     assert [1, 3, 4] == tables["take"]["a"].to_pylist()
 
 
-def test_what_is_not_claimed_is_not_asked(reading: Case, claims: MakeClaims) -> None:
+def test_what_is_not_claimed_is_not_asked(reading, claims):
     """An adapter that claims nothing but reading is asked for everything at once."""
     assert ["full"] == [check.name for check in expand(reading, claims(file__read={}))]
 
 
-def test_dataset_is_taken_from_when_claimed(reading: Case, claims: MakeClaims) -> None:
+def test_dataset_is_taken_from_when_claimed(reading, claims):
     """A dataset is asked for a range by limit and offset, for rows by an operation of its own."""
     manifest = {**reading.manifest, "kind": "read-dataset", "requires": {}}
     manifest["input"] = {"uri": "dataset", "args": {"version": "3"}}
@@ -207,7 +190,7 @@ def test_dataset_is_taken_from_when_claimed(reading: Case, claims: MakeClaims) -
     assert {"version": "3", "offsets": ["0", "2", "3"]} == checks["take"].args
 
 
-def test_particular_read_is_not_varied(reading: Case, claims: MakeClaims) -> None:
+def test_particular_read_is_not_varied(reading, claims):
     """A case that is itself a projection has one check."""
     given = {"path": "data.lance", "args": {"columns": ["a"]}}
     case = Case(reading.folder, {**reading.manifest, "input": given})
@@ -215,7 +198,7 @@ def test_particular_read_is_not_varied(reading: Case, claims: MakeClaims) -> Non
     assert 1 == len(expand(case, claims(file__read=ALL)))
 
 
-def test_requests_of_all_cases_keep_to_the_schema(claims: MakeClaims) -> None:
+def test_requests_of_all_cases_keep_to_the_schema(claims):
     """What a case asks is valid by the protocol, rows that manifests have as numbers included."""
     ops = ("file.read", "dataset.read", "dataset.take", "index.search", "index.dump")
     claimed = claims(**{op.replace(".", "__"): {"scan": False} for op in ops})
@@ -246,9 +229,7 @@ def test_requests_of_all_cases_keep_to_the_schema(claims: MakeClaims) -> None:
         ({"table": {"path": "expect.arrow"}, "facts": {}}, [HoldsTable, IsValid, HasFacts]),
     ],
 )
-def test_expectations(
-    reading: Case, claims: MakeClaims, expected: dict[str, object], kinds: list[type]
-) -> None:
+def test_expectations(reading, claims, expected, kinds):
     """Each part of an expectation has its check."""
     case = Case(reading.folder, {**reading.manifest, "expect": [expected]})
     claimed = claims(file__read={}, file__inspect={}, validate={})
@@ -256,7 +237,7 @@ def test_expectations(
     assert kinds == [type(check.expect) for check in expand(case, claimed)]
 
 
-def test_declared_choice_decides(reading: Case, claims: MakeClaims) -> None:
+def test_declared_choice_decides(reading, claims):
     """Of alternatives the declared one is asked for, the first when none is declared."""
     alternatives = [{"choice": "reject", "reject": {}}, {"choice": "ignore", "survive": True}]
     case = Case(reading.folder, {**reading.manifest, "expect": alternatives})
@@ -267,14 +248,14 @@ def test_declared_choice_decides(reading: Case, claims: MakeClaims) -> None:
     assert isinstance(expand(case, declared)[0].expect, Survives)
 
 
-def test_unknown_procedure_is_told(reading: Case, claims: MakeClaims) -> None:
+def test_unknown_procedure_is_told(reading, claims):
     """An expectation of a kind that this runner cannot ask for is an error, not a pass."""
     case = Case(reading.folder, {**reading.manifest, "expect": [{"race": {}}]})
     with pytest.raises(CaseError, match="no procedure"):
         expand(case, claims(file__read={}))
 
 
-def test_expected_table_is_the_file(reading: Case, claims: MakeClaims) -> None:
+def test_expected_table_is_the_file(reading, claims):
     """The expectation is read from the Arrow file beside the manifest."""
     expect = expand(reading, claims(file__read={}))[0].expect
 
@@ -291,13 +272,7 @@ def test_expected_table_is_the_file(reading: Case, claims: MakeClaims) -> None:
         (None, "4096", "unknown"),
     ],
 )
-def test_known_flags_choose_the_expectation(
-    make_case: Callable[..., Case],
-    claims: MakeClaims,
-    mask: str | None,
-    bits: str,
-    choice: str,
-) -> None:
+def test_known_flags_choose_the_expectation(make_case, claims, mask, bits, choice):
     """The declared mask, or else that of released versions, says whether all bits are known."""
     expect = [{"choice": "known"}, {"choice": "unknown"}]
     case = make_case(requires={"writer_flags": bits}, expect=expect)
@@ -311,9 +286,7 @@ def test_known_flags_choose_the_expectation(
 @pytest.mark.parametrize(
     ("known", "kinds"), [(None, [HoldsTable]), ("3", [Refuses]), ("67", [HoldsTable])]
 )
-def test_a_reader_that_says_which_flags_it_knows_is_judged_by_them(
-    reading: Case, claims: MakeClaims, known: str | None, kinds: list[type]
-) -> None:
+def test_a_reader_that_says_which_flags_it_knows_is_judged_by_them(reading, claims, known, kinds):
     """A table with another bit in its reader word must be refused; by default all are known."""
     requires = {**reading.requires, "reader_flags": "64"}
     case = Case(reading.folder, {**reading.manifest, "requires": requires})
@@ -324,9 +297,7 @@ def test_a_reader_that_says_which_flags_it_knows_is_judged_by_them(
     assert kinds == [type(check.expect) for check in expand(case, claimed)]
 
 
-def test_a_choice_that_cannot_be_judged_is_survived(
-    make_case: Callable[..., Case], claims: MakeClaims
-) -> None:
+def test_a_choice_that_cannot_be_judged_is_survived(make_case, claims):
     """A copy of some cases may lack the one whose table a reader could return."""
     broken = [{"id": "L.table.manifest.timestamp", "role": "negative"}]
     case = make_case(

@@ -1,9 +1,6 @@
 """Known failures: matching, staleness, edits of lists, and text that varies between runs."""
 
-from __future__ import annotations
-
 import datetime
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +9,6 @@ from lance_conformance.known import Known, KnownError, reckon
 from lance_conformance.outcomes import Outcome
 from lance_conformance.runner import CaseResult
 from lance_conformance.volatile import steady
-
-MakeResult = Callable[..., CaseResult]
 
 TODAY = datetime.date(2026, 6, 1)
 
@@ -28,7 +23,7 @@ def stale(entries: list[Known], results: list[CaseResult]) -> tuple[str, ...]:
     return reckon(results, entries, [A, B, C], TODAY).stale
 
 
-def test_listed_failure_is_expected(make_result: MakeResult) -> None:
+def test_listed_failure_is_expected(make_result):
     """A failure with the listed outcome is known, with another one unexpected."""
     crash, fail = make_result(A, Outcome.CRASH), make_result(B, Outcome.FAIL)
     reckoning = reckon([crash, fail], [entry("toy/*/read/*")], [A, B, C], TODAY)
@@ -38,7 +33,7 @@ def test_listed_failure_is_expected(make_result: MakeResult) -> None:
     assert () == reckoning.stale
 
 
-def test_passing_entry_is_stale(make_result: MakeResult) -> None:
+def test_passing_entry_is_stale(make_result):
     """An entry whose case passes tells the edit to make."""
     assert (f'remove the entry case = "{A}": it does not fail any more',) == stale(
         [entry(A)], [make_result(A)]
@@ -54,35 +49,33 @@ def test_passing_entry_is_stale(make_result: MakeResult) -> None:
         (Outcome.FAIL, Outcome.CRASH, False),
     ],
 )
-def test_a_death_may_be_of_either_kind(
-    make_result: MakeResult, listed: Outcome, found: Outcome, expected: bool
-) -> None:
+def test_a_death_may_be_of_either_kind(make_result, listed, found, expected):
     """A listed death is known when it comes always, and when it comes now and then."""
     reckoning = reckon([make_result(A, found)], [entry(A, listed)], [A], TODAY)
 
     assert expected is (A in reckoning.listed)
 
 
-def test_a_flaky_crash_may_pass(make_result: MakeResult) -> None:
+def test_a_flaky_crash_may_pass(make_result):
     """The entry of a crash that comes now and then stays when its case passes."""
     assert () == stale([entry(A, Outcome.FLAKY_CRASH)], [make_result(A)])
 
 
-def test_wildcard_that_passes_in_part_names_what_is_left(make_result: MakeResult) -> None:
+def test_wildcard_that_passes_in_part_names_what_is_left(make_result):
     """A wildcard over a passing and a failing case is to be replaced by the failing one."""
     (told,) = stale([entry("toy/any/**")], [make_result(A), make_result(B, Outcome.CRASH)])
 
     assert f'by "{B}", "{C}": {A} do not fail' in told
 
 
-def test_wildcard_that_fits_nothing_is_an_error(make_result: MakeResult) -> None:
+def test_wildcard_that_fits_nothing_is_an_error(make_result):
     """An entry that no case of the suite fits is reported, one that was not run is not."""
     (told,) = stale([entry("toy/any/none-*"), entry(C)], [make_result(A)])
 
     assert "no case of the suite" in told
 
 
-def test_past_date(make_result: MakeResult) -> None:
+def test_past_date(make_result):
     """After its date an entry excuses nothing."""
     late = entry(A, until=datetime.date(2026, 5, 31))
     reckoning = reckon([make_result(A, Outcome.CRASH)], [late], [A], TODAY)
@@ -91,7 +84,7 @@ def test_past_date(make_result: MakeResult) -> None:
     assert "has passed" in reckoning.stale[0]
 
 
-def test_clause_of_an_entry_is_checked(make_result: MakeResult) -> None:
+def test_clause_of_an_entry_is_checked(make_result):
     """An entry that names a clause the case does not test is out of date."""
     result = make_result(A, Outcome.CRASH)
 
@@ -99,7 +92,7 @@ def test_clause_of_an_entry_is_checked(make_result: MakeResult) -> None:
     assert "no case of it tests" in stale([entry(A, clause="L.toy.other")], [result])[0]
 
 
-def test_list_is_read(tmp_path: Path) -> None:
+def test_list_is_read(tmp_path):
     """A date may be a TOML date or a string."""
     path = tmp_path / "known.toml"
     path.write_text(
@@ -128,7 +121,7 @@ def test_list_is_read(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_list_that_is_refused(tmp_path: Path, text: str, told: str) -> None:
+def test_list_that_is_refused(tmp_path, text, told):
     """Broken TOML, unknown keys, a missing issue, a good outcome or no date are reported."""
     path = tmp_path / "known.toml"
     path.write_text(text)
@@ -140,7 +133,7 @@ LISTS = sorted(Path(known.__file__).parent.glob("adapters/known/*.toml"))
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
-def test_a_list_names_cases_of_the_suite(path: Path) -> None:
+def test_a_list_names_cases_of_the_suite(path):
     """It loads, lists no case twice, and every case it names exists."""
     fixtures = Path(known.__file__).parents[2] / "fixtures"
     listed = [one.case for one in known.load(path)]
@@ -178,7 +171,7 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
-def test_prune_drops_what_passes(path: Path, make_result: MakeResult) -> None:
+def test_prune_drops_what_passes(path, make_result):
     """The entry of a passing case goes with its comment, all else stays as it is."""
     results = [
         make_result(FIRST),
@@ -193,7 +186,7 @@ def test_prune_drops_what_passes(path: Path, make_result: MakeResult) -> None:
     assert edit.text.startswith("# Ours, since spring.\n")
 
 
-def test_update_corrects_and_adds(path: Path, make_result: MakeResult) -> None:
+def test_update_corrects_and_adds(path, make_result):
     """An outcome that changed is corrected in place, a new failure is appended with its clause."""
     results = [
         make_result(FIRST, Outcome.CRASH),
@@ -210,7 +203,7 @@ def test_update_corrects_and_adds(path: Path, make_result: MakeResult) -> None:
     assert ('no "answer"', "L.toy.columns") == (entries[2].reason, entries[2].clause)
 
 
-def test_update_makes_a_list(tmp_path: Path, make_result: MakeResult) -> None:
+def test_update_makes_a_list(tmp_path, make_result):
     """Without a file the list begins with the suite's version."""
     edit = known_edit.update(
         tmp_path / "none.toml", [make_result(FIRST, Outcome.FAIL, "x")], "D.a.b"
@@ -220,7 +213,7 @@ def test_update_makes_a_list(tmp_path: Path, make_result: MakeResult) -> None:
     assert (FIRST,) == edit.added
 
 
-def test_reason_holds_no_folders_of_a_machine(tmp_path: Path, make_result: MakeResult) -> None:
+def test_reason_holds_no_folders_of_a_machine(tmp_path, make_result):
     """Of an absolute path in a message only the file name is kept, a link stays whole."""
     detail = "panic at /build/x/src/block.rs:13, see https://example.org/a/b"
     edit = known_edit.update(
@@ -242,6 +235,6 @@ def test_reason_holds_no_folders_of_a_machine(tmp_path: Path, make_result: MakeR
         ("offset 0x1234, 5 rows", "offset 0x1234, 5 rows"),
     ],
 )
-def test_what_is_taken_out(text: str, left: str) -> None:
+def test_what_is_taken_out(text, left):
     """Scratch folders, numbers of threads, addresses and times go; numbers of the format stay."""
     assert left == steady(text, Path("/t/w0"))

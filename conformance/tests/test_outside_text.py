@@ -1,11 +1,8 @@
 """Tests of text from outside: clean, and inert in Markdown, JUnit, HTML, terminal and badge."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -20,7 +17,6 @@ from lance_conformance.known import Known, Reckoning
 from lance_conformance.outcomes import Outcome
 from lance_conformance.outside_text import clean, markdown_code, markdown_prose
 from lance_conformance.reports import badge, html, jsonl, junit, markdown
-from lance_conformance.runner import CaseResult
 from lance_conformance.session import Claims
 from lance_conformance.summary import show
 from rich.console import Console
@@ -41,7 +37,7 @@ FORBIDDEN = re.compile(
 
 
 @given(TEXTS)
-def test_clean_text_is_printable(text: str) -> None:
+def test_clean_text_is_printable(text):
     """Nothing is left that steers a terminal or cannot be encoded; cleaning twice is cleaning."""
     found = clean(text)
 
@@ -63,7 +59,7 @@ def test_clean_text_is_printable(text: str) -> None:
         ("www.x.org", "www\\.x.org"),
     ],
 )
-def test_prose_is_inert(text: str, written: str) -> None:
+def test_prose_is_inert(text, written):
     """What begins markup, a link, a mention or a block is escaped."""
     assert written == markdown_prose(text)
 
@@ -72,20 +68,14 @@ def test_prose_is_inert(text: str, written: str) -> None:
     ("text", "written"),
     [("a/b", "`a/b`"), ("a`b", "``a`b``"), ("`", "`` ` ``"), ("a|b", "`a\\|b`"), ("", "")],
 )
-def test_code_is_one_span(text: str, written: str) -> None:
+def test_code_is_one_span(text, written):
     """A code span is fenced by more ticks than it holds, and bars of a cell are escaped."""
     assert written == markdown_code(text, cell=True)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(name=TEXTS, detail=TEXTS, other=TEXTS)
-def test_reports_are_well_formed(
-    name: str,
-    detail: str,
-    other: str,
-    make_result: Callable[..., CaseResult],
-    make_run: Callable[..., object],
-) -> None:
+def test_reports_are_well_formed(name, detail, other, make_result, make_run):
     """Whatever texts a result holds, each report parses and shows no markup of theirs."""
     known = make_result(f"a/b/{other}", Outcome.FAIL, detail, title=other)
     failed = make_result("a/b/d", Outcome.CRASH, detail, title=name)
@@ -113,7 +103,7 @@ def test_reports_are_well_formed(
 
 
 @given(TEXTS)
-def test_comment_is_inert(text: str) -> None:
+def test_comment_is_inert(text):
     """A finding of the gate stays on its line, and mentions nobody."""
     check = Check(
         "x", (Finding(Colour.RED, text, text, text), Finding(Colour.RED, "p", text, text))

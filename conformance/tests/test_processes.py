@@ -1,7 +1,5 @@
 """Processes, inputs and scratch folders of a run: limits, signals, and what is left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -30,8 +28,6 @@ from lance_conformance.stored import case_folder
 
 pytestmark = pytest.mark.xdist_group("processes")
 
-Fake = Callable[[str], list[str]]
-
 COMMAND = (sys.executable, "-m", "lance_conformance.cli", "run")
 
 
@@ -56,14 +52,7 @@ def without_start(out: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_signal_keeps_what_is_finished(
-    number: int,
-    code: int,
-    long_suite: Path,
-    tmp_path: Path,
-    fake: Fake,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_signal_keeps_what_is_finished(number, code, long_suite, tmp_path, fake, monkeypatch):
     """The finished cases are reported, and `resume` runs the others: the report is the same."""
     out, scratch, whole = tmp_path / "out", tmp_path / "scratch", tmp_path / "whole"
     running = start(long_suite, out, scratch, "--", *fake("slow"))
@@ -162,7 +151,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes that left are found on Linux only")
 @pytest.mark.parametrize("mode", MODES)
-def test_runner_survives(mode: str, judged: Judged) -> None:
+def test_runner_survives(mode, judged):
     """Each mode has its outcome; the reports parse; no process is left."""
     row = judged.rows[mode]
 
@@ -189,7 +178,7 @@ def _parse(folder: Path) -> None:
     assert "\x1b]" not in (folder / "terminal.txt").read_text("utf-8")
 
 
-def test_nothing_is_left(judged: Judged) -> None:
+def test_nothing_is_left(judged):
     """No scratch folder stays, and nothing beside it is touched."""
     assert set(MODES) <= judged.rows.keys()
     assert [] == list(judged.scratch.iterdir())
@@ -206,7 +195,7 @@ def is_running(pid: int) -> bool:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="found by /proc, on Linux only")
 @pytest.mark.parametrize("script", ["sleep 4711", "setsid sleep 4711", "setsid -f sleep 4711"])
-def test_children_end_with_their_root(tmp_path: Path, script: str) -> None:
+def test_children_end_with_their_root(tmp_path, script):
     """Also one that left the session, and one whose parent is gone."""
     assert descendants.adopt_orphans()
     mark, pids = f"test-{os.getpid()}", tmp_path / "pids"
@@ -228,7 +217,7 @@ def test_children_end_with_their_root(tmp_path: Path, script: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="found by /proc, on Linux only")
-def test_others_are_left_alone() -> None:
+def test_others_are_left_alone():
     """A child of this process without the mark goes on."""
     with subprocess.Popen(["sleep", "4711"]) as other:
         root = subprocess.Popen(["sleep", "4711"], start_new_session=True)
@@ -258,7 +247,7 @@ def limits(limit: str, memory_mb: int, folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of a live process are Linux's")
-def test_memory_limit_keeps_below_a_hard_limit(tmp_path: Path) -> None:
+def test_memory_limit_keeps_below_a_hard_limit(tmp_path):
     """The soft limit is what the request allows, or the hard limit where that is lower."""
     soft, hard = limits("", 100, tmp_path)
 
@@ -299,7 +288,7 @@ def replaced(path: Path, make: Callable[[Path], object]) -> None:
         lambda table: table.rename(table.with_name("elsewhere")),
     ],
 )
-def test_a_change_is_seen(table: Path, change: Callable[[Path], object]) -> None:
+def test_a_change_is_seen(table, change):
     """Other bytes, files, links and kinds of file are changes; nothing endless is opened."""
     before = snapshot(table)
     assert is_unchanged(table, before)
@@ -317,7 +306,7 @@ def kept(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_scratch_folder_goes_with_all_it_holds(kept: Path) -> None:
+def test_a_scratch_folder_goes_with_all_it_holds(kept):
     """Locked folders too; links are not followed."""
     with scratch_folder() as folder:
         (folder / "a" / "b").mkdir(parents=True)
@@ -330,7 +319,7 @@ def test_a_scratch_folder_goes_with_all_it_holds(kept: Path) -> None:
 
 
 @pytest.mark.parametrize("linked", ["parent", "parent/1"])
-def test_a_fresh_folder_is_empty_and_its_own(kept: Path, tmp_path: Path, linked: str) -> None:
+def test_a_fresh_folder_is_empty_and_its_own(kept, tmp_path, linked):
     """A link, a file or an old folder in its place, or in its parent's, gives way."""
     (tmp_path / linked).parent.mkdir(exist_ok=True)
     (tmp_path / linked).symlink_to(kept.parent)
@@ -344,7 +333,7 @@ def test_a_fresh_folder_is_empty_and_its_own(kept: Path, tmp_path: Path, linked:
     assert kept.exists()
 
 
-def test_remove_and_open_up_take_what_is_there(kept: Path, tmp_path: Path) -> None:
+def test_remove_and_open_up_take_what_is_there(kept, tmp_path):
     """A folder that is not there is none to remove; a link is removed, its rights are kept."""
     link = tmp_path / "link"
     link.symlink_to(kept.parent)

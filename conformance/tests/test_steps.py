@@ -1,12 +1,9 @@
 """Steps that commit, and outputs of writers: what must be in the table, and what can be wrong."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import lanceref
 import pyarrow as pa
@@ -14,6 +11,7 @@ import pylanceref
 import pytest
 from lance_conformance.acting import act, outcome
 from lance_conformance.adapters.reference import in_process
+from lance_conformance.adapters.skeleton import write_table
 from lance_conformance.cases import Case
 from lance_conformance.cli import app
 from lance_conformance.left_behind import contradiction
@@ -43,7 +41,7 @@ REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
         (REFUSAL, [1, 2, 3], "committed"),
     ],
 )
-def test_what_became_of_a_step(response: dict[str, Any], after: list[int], wanted: str) -> None:
+def test_what_became_of_a_step(response, after, wanted):
     """The response tells refusals apart; the versions on disk tell whether anything was made."""
     assert wanted == outcome(response, {"read_version": "2"}, [1, 2], after)
 
@@ -53,10 +51,7 @@ def _ask(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
 
 
 def _case(folder: Path, verb: str, args: dict[str, object], **expected: object) -> Case:
-    table = pa.table({"a": [1, 3]})
-    path = str(folder / "expect.arrow")
-    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
+    write_table(str(folder / "expect.arrow"), pa.table({"a": [1, 3]}))
     step = {"actor": "a", "op": "mutate", "args": {"verb": verb, "args": args}}
     expect = {"race": {"allowed": ["committed"]}, "table": {"path": "expect.arrow"}, **expected}
     return Case(folder, {"id": "x", "input": {"uri": "t", "steps": [step]}, "expect": [expect]})
@@ -71,7 +66,7 @@ def _table(folder: Path) -> Path:
 DELETE = {"predicate": "a = 2"}
 
 
-def test_the_table_is_read_by_both_and_validated(tmp_path: Path) -> None:
+def test_the_table_is_read_by_both_and_validated(tmp_path):
     """Each look at what a step left is a check of its own."""
     case = _case(tmp_path, "delete", DELETE, manifest={"version": "2", "indices": []})
     done = list(act(case, case.manifest["expect"][0], _table(tmp_path), _ask))
@@ -89,9 +84,7 @@ def test_the_table_is_read_by_both_and_validated(tmp_path: Path) -> None:
         ({"predicate": "no such"}, {}, "step 1"),
     ],
 )
-def test_what_is_not_as_expected_fails(
-    args: dict[str, object], expected: dict[str, object], where: str, tmp_path: Path
-) -> None:
+def test_what_is_not_as_expected_fails(args, expected, where, tmp_path):
     """Another row, another version, a commit that was to be refused, a refusal."""
     case = _case(tmp_path, "delete", args, **expected)
     done = list(act(case, case.manifest["expect"][0], _table(tmp_path), _ask))
@@ -100,7 +93,7 @@ def test_what_is_not_as_expected_fails(
     assert where == wrong[0]
 
 
-def test_a_broken_clause_of_what_is_left_fails(tmp_path: Path) -> None:
+def test_a_broken_clause_of_what_is_left_fails(tmp_path):
     """Rows and manifest are as expected; a file that the version names has grown."""
     case, root = _case(tmp_path, "delete", DELETE), _table(tmp_path)
 
@@ -129,7 +122,7 @@ def test_a_broken_clause_of_what_is_left_fails(tmp_path: Path) -> None:
         ({"a": {"c": 1}}, True),
     ],
 )
-def test_a_subset_is_enough(expected: dict[str, object], differs: bool) -> None:
+def test_a_subset_is_enough(expected, differs):
     """What is expected must be there and equal; lists are whole, null stands for absence."""
     found = {"a": "1", "b": [{"c": 1, "d": 2}, {"c": 5}]}
 
@@ -146,8 +139,7 @@ HOLE = 192
 def meant(tmp_path: Path) -> Path:
     """The rows that a writer meant, as an Arrow file."""
     path = tmp_path / "meant.arrow"
-    with pa.ipc.new_file(path, ROWS.schema) as writer:
-        writer.write_table(ROWS)
+    write_table(str(path), ROWS)
     return path
 
 
@@ -177,7 +169,7 @@ def _with_hole(file: Path) -> None:
     assert (1, True) == (num_buffers, metadata > descriptor)
 
 
-def test_what_was_meant_is_right(tmp_path: Path, file: Path, meant: Path) -> None:
+def test_what_was_meant_is_right(tmp_path, file, meant):
     """A file and a table of the rows that were meant: no answer is wrong."""
     pylanceref.write_dataset(ROWS, tmp_path / "table", max_rows_per_file=2)
 
@@ -185,7 +177,7 @@ def test_what_was_meant_is_right(tmp_path: Path, file: Path, meant: Path) -> Non
     assert {} == _wrong(tmp_path / "table", meant)
 
 
-def test_other_rows_are_read(tmp_path: Path, meant: Path) -> None:
+def test_other_rows_are_read(tmp_path, meant):
     """A valid file of other rows is wrong, for every reader."""
     lanceref.write_file(tmp_path / "data.lance", ROWS.slice(0, 2), "2.1")
 
@@ -195,7 +187,7 @@ def test_other_rows_are_read(tmp_path: Path, meant: Path) -> None:
     assert ("rows: expected 3, found 2",) == wrong[REFERENCE]
 
 
-def test_a_broken_clause_is_named(file: Path, meant: Path) -> None:
+def test_a_broken_clause_is_named(file, meant):
     """Damage is reported by its clause, and the reference refuses it."""
     file.write_bytes(file.read_bytes()[:-4] + b"LANX")
 
@@ -205,7 +197,7 @@ def test_a_broken_clause_is_named(file: Path, meant: Path) -> None:
     assert REFERENCE in wrong
 
 
-def test_bytes_without_an_owner_are_wrong(file: Path, meant: Path) -> None:
+def test_bytes_without_an_owner_are_wrong(file, meant):
     """A hole that nothing names reads well, and is not what a writer should make."""
     _with_hole(file)
 
@@ -215,7 +207,7 @@ def test_bytes_without_an_owner_are_wrong(file: Path, meant: Path) -> None:
     assert f"{file.name}: bytes" in wrong[OWNED][0]
 
 
-def test_every_file_of_a_table_has_owners(tmp_path: Path, meant: Path) -> None:
+def test_every_file_of_a_table_has_owners(tmp_path, meant):
     """Bytes in any file of a table are asked for their owners, those of an index too."""
     table = pylanceref.write_dataset(ROWS, tmp_path / "table")
     table.create_scalar_index("a", "BTREE")
@@ -228,7 +220,7 @@ def test_every_file_of_a_table_has_owners(tmp_path: Path, meant: Path) -> None:
     assert "page_data.lance: bytes" in wrong[OWNED][0]
 
 
-def test_files_of_other_kinds_are_not_asked(tmp_path: Path, meant: Path) -> None:
+def test_files_of_other_kinds_are_not_asked(tmp_path, meant):
     """A note and a checksum that a file system keeps beside a file break no clause."""
     pylanceref.write_dataset(ROWS, tmp_path / "table")
     (tmp_path / "table" / "README.md").write_text("a note")
@@ -237,9 +229,7 @@ def test_files_of_other_kinds_are_not_asked(tmp_path: Path, meant: Path) -> None
     assert {} == _wrong(tmp_path / "table", meant)
 
 
-def test_the_command_takes_pairs_and_tells_what_is_wrong(
-    tmp_path: Path, file: Path, meant: Path
-) -> None:
+def test_the_command_takes_pairs_and_tells_what_is_wrong(tmp_path, file, meant):
     """0 for right outputs, 1 for a wrong one, 2 for a missing one; text, JSON and JUnit."""
     (tmp_path / "pairs.json").write_text(
         json.dumps([{"output": "data.lance", "meant": "meant.arrow"}])

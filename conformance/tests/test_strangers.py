@@ -1,7 +1,5 @@
 """The fixtures and the text as a stranger finds them."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -69,7 +67,7 @@ def _verdicts(root: Path, read: Any) -> dict[str, bool]:
     return verdicts
 
 
-def test_the_page_is_enough(unpacked: Path) -> None:
+def test_the_page_is_enough(unpacked):
     """A loop written from the page finds a good reader right on every case of files."""
     verdicts = _verdicts(unpacked, _read)
 
@@ -77,7 +75,7 @@ def test_the_page_is_enough(unpacked: Path) -> None:
     assert [] == [name for name, right in verdicts.items() if not right]
 
 
-def test_the_page_finds_a_bad_reader(unpacked: Path) -> None:
+def test_the_page_finds_a_bad_reader(unpacked):
     """A reader that leaves out the first row of every file is wrong wherever rows are due."""
     verdicts = _verdicts(unpacked, lambda path: _read(path).slice(1))
 
@@ -85,7 +83,7 @@ def test_the_page_finds_a_bad_reader(unpacked: Path) -> None:
     assert sum(not right for right in verdicts.values()) > 10
 
 
-def test_a_table_lies_there_whole(unpacked: Path) -> None:
+def test_a_table_lies_there_whole(unpacked):
     """The files of a table that its manifest lists are there, with their hashes."""
     manifests = sorted((unpacked / "table").rglob("case.json"))
 
@@ -133,7 +131,7 @@ def _by_hand(root: Path, case_id: str) -> dict[str, bytes]:
     return files | {"case.json": (json.dumps(case, indent=2, ensure_ascii=False) + "\n").encode()}
 
 
-def test_every_case_is_put_together_by_hand() -> None:
+def test_every_case_is_put_together_by_hand():
     """The steps of the page give the files that our own program gives."""
     root = places.fixtures()
     ids = json.loads((root / "SUITE.json").read_text("utf-8"))["cases"]

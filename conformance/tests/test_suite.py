@@ -1,11 +1,8 @@
 """The suite: canonical manifests, hashes, stored cases and copies of some cases."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile
-from pathlib import Path
 
 import pytest
 from lance_conformance import places, subset, suite
@@ -14,7 +11,7 @@ from lance_conformance.stored import StoredError, case_folder, materialised, own
 CASE = "toy/any/read/columns"
 
 
-def test_canonical_orders_keys_by_the_schema() -> None:
+def test_canonical_orders_keys_by_the_schema():
     """Keys come in the order of the schema at every depth, and the values stay."""
     manifest = {
         "kind": "lint",
@@ -31,7 +28,7 @@ def test_canonical_orders_keys_by_the_schema() -> None:
     assert "ü" in text
 
 
-def test_fresh_suite_verifies(toy_suite: Path) -> None:
+def test_fresh_suite_verifies(toy_suite):
     """What was written just now has no problems, and counts its cases."""
     stored = json.loads((toy_suite / suite.SUITE).read_text())
 
@@ -41,7 +38,7 @@ def test_fresh_suite_verifies(toy_suite: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["data.lance", "case.json", "expect.arrow"])
-def test_changed_file_is_found(toy_suite: Path, name: str) -> None:
+def test_changed_file_is_found(toy_suite, name):
     """A changed byte of a published case is reported with its id."""
     path = toy_suite / CASE / name
     path.write_bytes(path.read_bytes().replace(b"title", b"words") + b"\n")
@@ -49,14 +46,14 @@ def test_changed_file_is_found(toy_suite: Path, name: str) -> None:
     assert f"{CASE}: published, and changed" in suite.verify(toy_suite)
 
 
-def test_renamed_case_is_found(toy_suite: Path) -> None:
+def test_renamed_case_is_found(toy_suite):
     """A file of another name is another suite."""
     (toy_suite / CASE / "data.lance").rename(toy_suite / CASE / "other.lance")
 
     assert f"{CASE}: published, and changed" in suite.verify(toy_suite)
 
 
-def test_notes_survive_writing(toy_suite: Path) -> None:
+def test_notes_survive_writing(toy_suite):
     """Writing the file anew takes over the notes, which are written by hand."""
     path = toy_suite / suite.SUITE
     notes = {"HugeCount": {"bugType": "BOUNDS", "description": "", "effect": "", "links": []}}

@@ -3,8 +3,6 @@
 What is computed here follows the text alone; the reference is only asked for columns of files.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -45,7 +43,7 @@ def _shown(*numbers: str) -> None:
         assert place >= 0, f"chapter 66 lacks {number}"
 
 
-def test_the_distance_by_codewords() -> None:
+def test_the_distance_by_codewords():
     """A query at a vector whose residual is 0: as far as the codewords nearest to 0 are from it."""
     table = pylanceref.dataset(materialised(places.fixtures() / "index/any/ivf-pq/plain/dataset"))
     query = table.take([0])["v"][0].as_py()
@@ -58,7 +56,7 @@ def test_the_distance_by_codewords() -> None:
     assert 0.4824 == pytest.approx(0.0843 + 0.1022 + 0.0378 + 0.2581)
 
 
-def test_a_walk_through_a_graph() -> None:
+def test_a_walk_through_a_graph():
     """From node 17 down to the three nearest of 53, by the way that the table of the text shows."""
     graph = _index_file("ivf-hnsw-flat/plain", "index.idx")
     vectors = np.array(_index_file("ivf-hnsw-flat/plain", "auxiliary.idx")["flat"].to_pylist())[:53]
@@ -96,7 +94,7 @@ def test_a_walk_through_a_graph() -> None:
         _shown(f"{node} ({distances[node]:.2f})")
 
 
-def test_the_distance_by_rotated_signs() -> None:
+def test_the_distance_by_rotated_signs():
     """Signs, factors and the estimated distance of a row, by the formulas of the text."""
     row = _index_file("ivf-rq/plain", "auxiliary.idx").slice(0, 1).to_pylist()[0]
     table = pylanceref.dataset(materialised(places.fixtures() / "index/any/ivf-rq/plain/dataset"))

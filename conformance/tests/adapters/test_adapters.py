@@ -1,11 +1,8 @@
 """Adapters of pylance and of the reference, templates, and what releases have."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import lance_conformance
@@ -18,7 +15,6 @@ from lance_conformance.adapters.refusing import refusals, refuse
 from lance_conformance.adapters.scanned import claims, operations
 from lance_conformance.adapters.skeleton import Message, NotClaimed
 from lance_conformance.adapters.twin import twin
-from lance_conformance.cases import Case
 from lance_conformance.outcomes import Outcome
 from lance_conformance.output import read_output
 from lance_conformance.protocol import check_response
@@ -28,7 +24,7 @@ from pylanceref.operation import LanceOperation as Op
 
 
 @pytest.mark.oracle
-def test_panics_in_both_forms() -> None:
+def test_panics_in_both_forms():
     """A class named like a panic, or a text that mentions one, is reported as panicked."""
     from lance_conformance.adapters import pylance
 
@@ -48,7 +44,7 @@ TABLE = pa.table({"a": list(range(10)), "b": [str(n) for n in range(10)]})
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ["reference", "pylance"])
-def test_every_claimed_operation_answers(name: str, tmp_path: Path) -> None:
+def test_every_claimed_operation_answers(name, tmp_path):
     """Files and datasets are read whole, in part and by rows; facts and versions are returned."""
     uri, path = str(tmp_path / "table.lance"), str(tmp_path / "data.lance")
     oracle.lance().write_dataset(TABLE, uri, data_storage_version="2.1")
@@ -86,7 +82,7 @@ def test_every_claimed_operation_answers(name: str, tmp_path: Path) -> None:
     assert "reject" in refused.response
 
 
-def test_a_panic_where_the_call_awaits() -> None:
+def test_a_panic_where_the_call_awaits():
     """The class that comes into being with such a panic is a refusal, reported as panicked."""
 
     class RustPanic(Exception):
@@ -105,7 +101,7 @@ def test_a_panic_where_the_call_awaits() -> None:
         LookupError("LanceOperation.Update has no fields_modified"),
     ],
 )
-def test_a_name_that_is_missing_is_a_gap(error: Exception) -> None:
+def test_a_name_that_is_missing_is_a_gap(error):
     """What the release does not have is unsupported."""
 
     def operation(request: Message) -> Message:
@@ -115,7 +111,7 @@ def test_a_name_that_is_missing_is_a_gap(error: Exception) -> None:
         releases.as_offered(operation)({})
 
 
-def test_messages_keep_to_the_protocol(tmp_path: Path) -> None:
+def test_messages_keep_to_the_protocol(tmp_path):
     """Both what an engine says of itself and what it answers."""
     hello = claims({"name": "e", "version": "1", "language": "c"}, {"features": ["blob"]})
     out = str(tmp_path / "out.arrow")
@@ -129,7 +125,7 @@ def test_messages_keep_to_the_protocol(tmp_path: Path) -> None:
 
 
 @pytest.mark.oracle
-def test_a_twin_says_the_same(tmp_path: Path) -> None:
+def test_a_twin_says_the_same(tmp_path):
     """Fragments, fields, schemas and maps are carried over at any depth."""
     from lance_conformance.adapters import pylance
 
@@ -155,9 +151,7 @@ def footer(magic: bytes = b"LANC") -> bytes:
 
 
 @pytest.mark.parametrize("name", ["template.py", "template.mjs"])
-def test_template_keeps_to_the_protocol(
-    name: str, tmp_path: Path, make_case: Callable[..., Case], program: Callable[..., str]
-) -> None:
+def test_template_keeps_to_the_protocol(name, tmp_path, make_case, program):
     """A template greets, refuses what has no magic, is honest about the rest, and ends politely."""
     start = sys.executable if name.endswith(".py") else program("node")
     (tmp_path / "data.lance").write_bytes(footer(b"LANX"))
@@ -174,6 +168,6 @@ def test_template_keeps_to_the_protocol(
 
 
 @pytest.mark.parametrize("name", ["template.py", "template.mjs"])
-def test_template_is_short(name: str) -> None:
+def test_template_is_short(name):
     """A newcomer reads a template in a minute: at most 60 lines."""
     assert len((ADAPTERS / name).read_text("utf-8").splitlines()) <= 60

@@ -1,7 +1,5 @@
 """Operations of adapters: writing, asking an index, showing what an index holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import pylanceref
 import pylanceref.query
 import pytest
 from lance_conformance.adapters import reference
+from lance_conformance.adapters.skeleton import write_table
 from lance_conformance.protocol import check_request, check_response
 from lance_conformance.recipes.staging import commit
 from pylanceref.fragment import write_fragments
@@ -26,12 +25,10 @@ def _ask(op: str, **fields: object) -> dict[str, Any]:
 
 def _rows(path: Path, *values: int) -> str:
     table = pa.table({"a": pa.array(values, pa.int64()), "b": pa.array(values, pa.int64())})
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    return str(path)
+    return str(write_table(str(path), table)["out"])
 
 
-def test_tables_are_written_in_every_mode(tmp_path: Path) -> None:
+def test_tables_are_written_in_every_mode(tmp_path):
     """Create, append, overwrite: versions 1, 2, 3; a second create is refused."""
     uri, rows = str(tmp_path / "t"), _rows(tmp_path / "in.arrow", 1, 2)
     for version, mode in enumerate(("create", "append", "overwrite"), 1):
@@ -52,9 +49,7 @@ def test_tables_are_written_in_every_mode(tmp_path: Path) -> None:
         ("cleanup", {}, [1, 2, 3]),
     ],
 )
-def test_every_verb_changes_the_table(
-    verb: str, args: dict[str, object], wanted: list[int], tmp_path: Path
-) -> None:
+def test_every_verb_changes_the_table(verb, args, wanted, tmp_path):
     """The answer is the version there is afterwards."""
     made = pylanceref.write_dataset(
         pa.table({"a": [1, 2, 3], "b": [1, 2, 3]}), tmp_path, max_rows_per_file=2
@@ -67,7 +62,7 @@ def test_every_verb_changes_the_table(
     assert (verb == "cleanup") == (latest.version == made.version)
 
 
-def test_rows_are_merged_in(tmp_path: Path) -> None:
+def test_rows_are_merged_in(tmp_path):
     """Matched rows are updated, others inserted, and with a delete nothing else stays."""
     pylanceref.write_dataset(pa.table({"a": [1, 2], "b": [0, 0]}), tmp_path / "t")
     args = {
@@ -83,7 +78,7 @@ def test_rows_are_merged_in(tmp_path: Path) -> None:
     assert {(2, 2), (3, 3)} == set(zip(held["a"], held["b"], strict=True))
 
 
-def test_an_operation_travels_as_json(tmp_path: Path) -> None:
+def test_an_operation_travels_as_json(tmp_path):
     """What a recipe stages is what the adapter commits."""
     pylanceref.write_dataset(pa.table({"a": [1]}), tmp_path)
     staged = LanceOperation.Append(write_fragments(pa.table({"a": [2]}), tmp_path, mode="append"))

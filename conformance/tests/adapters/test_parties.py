@@ -1,7 +1,5 @@
 """Adapters of what others wrote, where it is installed, and the examples written from the text."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections import Counter

@@ -19,7 +19,7 @@ TINY = {
     "files": {"differential": 5, "written": 4, "odd": 2},
     "damage": {"files": 80, "tables": 2, "flips": 5},
     "queries": {"grammar": 20, "full_text": 1, "nearest": 1, "answers": 1},
-    "histories": {"plain": 1, "indexed": 1, "conflicts": 3, "releases": 10_000},
+    "histories": {"plain": 2, "indexed": 3, "conflicts": 3, "releases": 10_000},
     "faults": {"concurrency": 98, "crash": 1000, "crash_cloud": 1, "kills": 1, "spark": 1},
     "recall": {"vectors": 1, "rabitq": 30},
 }
@@ -38,15 +38,20 @@ LONG = (
     *("faults/concurrency", "faults/crash_cloud", "faults/kills", "faults/spark"),
     "histories/releases",
 )
+"""Parts with a server, with rounds of kills or with Spark."""
 
 
-def _parts(*, are_long):
-    return [
-        pytest.param(name, part, count, id=f"{name}-{part}")
-        for name, some in TINY.items()
-        for part, count in some.items()
-        if (f"{name}/{part}" in LONG) == are_long
-    ]
+PARTS = [
+    pytest.param(
+        name,
+        part,
+        count,
+        id=f"{name}-{part}",
+        marks=[pytest.mark.nightly] if f"{name}/{part}" in LONG else [],
+    )
+    for name, some in TINY.items()
+    for part, count in some.items()
+]
 
 
 def _runs(name, part, count, tmp_path):
@@ -59,20 +64,9 @@ def _runs(name, part, count, tmp_path):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize(("name", "part", "count"), _parts(are_long=False))
+@pytest.mark.parametrize(("name", "part", "count"), PARTS)
 def test_a_part_agrees(name, part, count, tmp_path):
     """A few cases of each part end without a difference, and the report has a line of the part."""
-    ended = _runs(name, part, count, tmp_path)
-
-    assert 0 == ended.returncode, ended.stdout[-3000:] + ended.stderr[-3000:]
-    assert f"\n{part} " in ended.stdout
-
-
-@pytest.mark.oracle
-@pytest.mark.nightly
-@pytest.mark.parametrize(("name", "part", "count"), _parts(are_long=True))
-def test_a_long_part_agrees(name, part, count, tmp_path):
-    """Parts with a server, with rounds of kills or with Spark, as the others."""
     ended = _runs(name, part, count, tmp_path)
 
     assert 0 == ended.returncode, ended.stdout[-3000:] + ended.stderr[-3000:]

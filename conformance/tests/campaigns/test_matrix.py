@@ -1,7 +1,5 @@
 """The version matrix: verdicts, manifests of two writers, and the table."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 

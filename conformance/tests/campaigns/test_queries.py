@@ -1,7 +1,5 @@
 """Verdicts on queries: nearest vectors, full-text divergences, recall."""
 
-from __future__ import annotations
-
 import pytest
 from lance_conformance.campaigns.queries.full_text import equal
 from lance_conformance.campaigns.queries.nearest.cases import ALL, Question

@@ -1,7 +1,5 @@
 """Commands that generate and measure: what they print and how they exit."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -128,9 +126,7 @@ def test_what_needs_the_test_data_runs_from_a_checkout(tmp_path, monkeypatch, wh
     assert "runs from a checkout" in result.output
 
 
-def test_files_of_the_working_directory_become_absolute(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_the_working_directory_become_absolute(tmp_path, monkeypatch):
     """The adapter runs elsewhere, and still finds the script that the user named."""
     (tmp_path / "adapter.py").touch()
     (tmp_path / "python").touch()

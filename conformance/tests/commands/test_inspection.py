@@ -1,7 +1,5 @@
 """`explain` and `validate`: what they print and how they exit."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

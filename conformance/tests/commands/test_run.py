@@ -1,20 +1,13 @@
 """Tests of `run` and its neighbours: levels, selections, limits, failures, next and diff."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-
-import pytest
-
-Command = Callable[..., tuple[int, str]]
 
 READ = "toy/any/read/columns"
 
 
-def test_levels_choose_cases_and_are_listed(call: Command) -> None:
+def test_levels_choose_cases_and_are_listed(call):
     """`list --levels` names them, `--level` keeps their cases, a slip is corrected."""
     assert "table-basic              3" in call("list", "--levels")[1]
     assert 3 == call("list", "--level", "table-basic")[1].count("[")
@@ -24,9 +17,7 @@ def test_levels_choose_cases_and_are_listed(call: Command) -> None:
     assert 2 == call("list", "--level", "2.1-flat")[0]
 
 
-def test_a_run_stops_after_so_many_failures_and_is_resumed(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_a_run_stops_after_so_many_failures_and_is_resumed(call, fake, tmp_path):
     """`-x` keeps the first failure in the report; without it, --resume runs the others."""
     out = ("--out", str(tmp_path / "out"))
     code, told = call("run", "-x", *out, "--", *fake("wrong-answer"))
@@ -39,9 +30,7 @@ def test_a_run_stops_after_so_many_failures_and_is_resumed(
     assert "incomplete" not in told
 
 
-def test_known_failures_do_not_stop_a_run(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_known_failures_do_not_stop_a_run(call, fake, tmp_path):
     """Only an unexpected result counts towards the limit of failures."""
     known = tmp_path / "known.toml"
     entry = '[[known]]\ncase = "**"\noutcome = "fail"\nreason = "r"\nissue = "D.a.b"\n'
@@ -51,9 +40,7 @@ def test_known_failures_do_not_stop_a_run(
     assert "incomplete" not in told
 
 
-def test_only_what_failed_is_run_again(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_only_what_failed_is_run_again(call, fake, tmp_path):
     """`--rerun` takes the ids from a report; `--outcome` chooses among them."""
     out = tmp_path / "out"
     call("run", "--out", str(out), "--", *fake("rejects-all"))
@@ -66,9 +53,7 @@ def test_only_what_failed_is_run_again(
     assert 2 == call("run", "--rerun", __file__)[0]
 
 
-def test_a_factor_gives_slow_adapters_more_time(
-    call: Command, fake: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_factor_gives_slow_adapters_more_time(call, fake, monkeypatch):
     """0.05 s are not enough for 0.2 s of sleep, 2,000 times as much are."""
     short = ("run", "--only", READ, "--timeout", "0.05")
     monkeypatch.setenv("FAKE_SECONDS", "0.2")
@@ -80,9 +65,7 @@ def test_a_factor_gives_slow_adapters_more_time(
 FIXTURES = ("--fixtures", str(Path(__file__).parents[3] / "fixtures"))
 
 
-def test_next_names_the_first_level_that_is_not_reached(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_next_names_the_first_level_that_is_not_reached(call, fake, tmp_path):
     """With the cases to start with, positive ones first; without a report, the first of all."""
     out = tmp_path / "out"
     assert "rung 1 and 2 of spec/05-first-reader.md" in call("next", *FIXTURES)[1]
@@ -97,9 +80,7 @@ def test_next_names_the_first_level_that_is_not_reached(
     assert "every level is reached" in call("next", str(out))[1]
 
 
-def test_two_reports_are_compared(
-    call: Command, fake: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+def test_two_reports_are_compared(call, fake, tmp_path):
     """What fails newly ends with 1; what passes newly, or fails otherwise, does not."""
     for mode in ("perfect", "wrong-answer", "rejects-all"):
         call("run", "--out", str(tmp_path / mode), "--", *fake(mode))

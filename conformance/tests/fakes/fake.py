@@ -7,7 +7,6 @@ reports, and bytes that are not JSON are to be refused.
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -72,10 +71,6 @@ def misbehave(request):
     refusal = {"reject": {"stage": "unknown", "message": "no"}}
     match MODE:
         case "silent":
-            time.sleep(600)
-        case "silent-with-child":
-            child = subprocess.Popen(["sleep", "600"])
-            Path("child.pid").write_text(str(child.pid))
             time.sleep(600)
         case "crash":
             print("about to die", file=sys.stderr)

@@ -11,9 +11,10 @@ from lance_conformance.gate.checks import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
 from lance_conformance.stored import case_folder
 
-FIXTURES = Path(__file__).parents[3] / "fixtures"
+ROOT = Path(__file__).parents[3]
 
-SHOWN = "file/2.1/miniblock/int32"
+CASE = "file/2.1/miniblock/int32"
+"""A case that shows the clause below."""
 
 KEPT = {
     "id": "L.page.miniblock.padding",
@@ -25,12 +26,15 @@ KEPT = {
 """A clause that the case shows, and none breaks."""
 
 
-def tree(folder: Path, *entries: dict[str, object]) -> Tree:
-    """A tree with a register and one case."""
-    (folder / "spec").mkdir(parents=True)
-    (folder / "spec" / "register.json").write_text(json.dumps({"clauses": entries}))
-    shutil.copytree(case_folder(FIXTURES / SHOWN), folder / "fixtures" / SHOWN)
-    (folder / "fixtures" / "SUITE.json").write_text("{}")
+def tree(folder, *cases, clauses=(), packages=False):
+    """A tree of some cases, with a register; with this repository's packages where asked."""
+    for case in cases:
+        shutil.copytree(case_folder(ROOT / "fixtures" / case), folder / "fixtures" / case)
+    (folder / "fixtures" / "SUITE.json").write_text('{"notes": {}}')
+    (folder / "spec").mkdir()
+    (folder / "spec" / "register.json").write_text(json.dumps({"clauses": clauses}))
+    for package in ("reference", "conformance") if packages else ():
+        (folder / package).symlink_to(ROOT / package)
     return Tree(folder.name, folder)
 
 
@@ -46,7 +50,8 @@ def tree(folder: Path, *entries: dict[str, object]) -> Tree:
 )
 def test_changes_of_a_clause(tmp_path, change, colour, told):
     """An id keeps its level and audience for ever; its text may be improved."""
-    check = clauses.check(tree(tmp_path / "a", KEPT), tree(tmp_path / "b", {**KEPT, **change}))[0]
+    base = tree(tmp_path / "a", CASE, clauses=[KEPT])
+    check = clauses.check(base, tree(tmp_path / "b", CASE, clauses=[{**KEPT, **change}]))[0]
 
     assert colour == check.colour
     assert told in "".join(finding.text for finding in check.findings)
@@ -57,8 +62,8 @@ def test_new_clauses_need_their_cases(tmp_path):
     must = {**KEPT, "id": "L.page.new.must"}
     should = {**KEPT, "id": "L.page.new.should", "level": "SHOULD"}
     excused = {**KEPT, "id": "L.page.new.excused", "untestable": "nobody can see it"}
-    head = tree(tmp_path / "b", KEPT, must, should, excused)
-    check = clauses.check(tree(tmp_path / "a", KEPT), head)[1]
+    head = tree(tmp_path / "b", CASE, clauses=[KEPT, must, should, excused])
+    check = clauses.check(tree(tmp_path / "a", CASE, clauses=[KEPT]), head)[1]
 
     assert {
         "L.page.miniblock.padding": (Colour.YELLOW, "no negative case, as before"),
@@ -89,35 +94,12 @@ def test_the_comment_has_a_row_for_every_check():
     assert "* 🟡 `L.a.b.c`: says now: x" in lines
 
 
-ROOT = Path(__file__).parents[3]
-
-COLUMN = "file/2.1/miniblock/int32"
-
-
-@pytest.fixture
-def covered_tree(tmp_path):
-    """Make trees with this repository's packages and some of its cases."""
-
-    def make(name: str, *cases: str) -> Tree:
-        folder = tmp_path / name
-        for case in cases:
-            shutil.copytree(case_folder(ROOT / "fixtures" / case), folder / "fixtures" / case)
-        (folder / "fixtures" / "SUITE.json").write_text("{}")
-        for package in ("reference", "conformance"):
-            (folder / package).symlink_to(ROOT / package)
-        (folder / "spec").mkdir()
-        shutil.copy(ROOT / "spec" / "register.json", folder / "spec")
-        return Tree(name, folder)
-
-    return make
-
-
-def test_a_value_that_no_longer_occurs_is_red(covered_tree):
+def test_a_value_that_no_longer_occurs_is_red(tmp_path):
     """The head lost the only case of a layout; what neither tree shows is yellow."""
     kept = ROOT / "fixtures" / "file" / "2.1" / "constant"
     constant = sorted(path.name for path in kept.iterdir() if not path.name.startswith("neg-"))[0]
-    both = covered_tree("base", COLUMN, f"file/2.1/constant/{constant}")
-    owned, values = covered.check(both, covered_tree("head", COLUMN))
+    both = tree(tmp_path / "base", CASE, f"file/2.1/constant/{constant}", packages=True)
+    owned, values = covered.check(both, tree(tmp_path / "head", CASE, packages=True))
     red = {(f.place, f.text) for f in values.findings if f.colour == Colour.RED}
     yellow = {(f.place, f.text) for f in values.findings if f.colour == Colour.YELLOW}
 
@@ -126,18 +108,13 @@ def test_a_value_that_no_longer_occurs_is_red(covered_tree):
     assert ("layout in 2.1", "blob_layout occurs in no case, as before") in yellow
 
 
-CASE = "file/2.1/miniblock/int32"
-
-
-def golden_tree(folder: Path, **changes: object) -> Tree:
+def golden_tree(folder, **changes):
     """A tree with one case, whose manifest is changed."""
-    case = folder / "fixtures" / CASE
-    if not case.exists():
-        shutil.copytree(case_folder(FIXTURES / CASE), case)
-    manifest = json.loads((case / "case.json").read_text())
-    (case / "case.json").write_text(json.dumps({**manifest, **changes}))
+    made = tree(folder, CASE)
+    path = folder / "fixtures" / CASE / "case.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     suite.write(folder / "fixtures")
-    return Tree(folder.name, folder)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -219,36 +196,23 @@ def test_a_score_that_fell_or_is_too_low_is_told(tmp_path, before, after, colour
     assert [finding.colour.label for finding in check.findings] == colours
 
 
-CASES = "file/2.1/miniblock"
-
-NAMES = ("int32", "neg-int32-num-levels")
-
-
-@pytest.fixture
-def head(tmp_path, monkeypatch):
-    """A tree with this repository's packages and two cases, the only ones that are made again."""
-    monkeypatch.setattr(writers, "WRITTEN", f"{CASES}/*int32*")
-    for name in NAMES:
-        case = f"{CASES}/{name}"
-        shutil.copytree(case_folder(ROOT / "fixtures" / case), tmp_path / "fixtures" / case)
-    (tmp_path / "fixtures" / "SUITE.json").write_text("{}")
-    for package in ("reference", "conformance"):
-        (tmp_path / package).symlink_to(ROOT / package)
-    return Tree("head", tmp_path)
+NEGATIVE = "file/2.1/miniblock/neg-int32-num-levels"
 
 
 @pytest.mark.oracle
-def test_other_bytes_are_red(head):
+def test_other_bytes_are_red(tmp_path, monkeypatch):
     """The recipe gives the published bytes; when these are others, the first that differ is said.
 
     A damaged case is not held against its recipe: it is a copy of its parent.
     """
+    monkeypatch.setattr(writers, "WRITTEN", "file/2.1/miniblock/*int32*")  # no others are made
+    head = tree(tmp_path / "head", CASE, NEGATIVE, packages=True)
     assert writers.check(head).findings == ()
-    for name in NAMES:
-        path = head.root / "fixtures" / CASES / name / "data.lance"
+    for case in (CASE, NEGATIVE):
+        path = head.root / "fixtures" / case / "data.lance"
         data = bytearray(path.read_bytes())
         data[64] ^= 1
         path.write_bytes(data)
     (found,) = writers.check(head).findings
-    assert (found.colour, found.place) == (Colour.RED, f"{CASES}/int32")
+    assert (found.colour, found.place) == (Colour.RED, CASE)
     assert "column 0 page 0: buffer" in found.text

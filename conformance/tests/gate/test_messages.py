@@ -59,7 +59,7 @@ def compare(tmp_path: Path, old: str, new: str) -> list[Check]:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_real_changes_are_judged_by_what_they_did_to_the_bytes(name: str) -> None:
+def test_real_changes_are_judged_by_what_they_did_to_the_bytes(name):
     """Each replay has its number of breaks, all red, and the additions that were made."""
     folder = REPLAYS / name
     broken, added, spoken = messages.check(
@@ -74,7 +74,7 @@ def test_real_changes_are_judged_by_what_they_did_to_the_bytes(name: str) -> Non
     assert "the head has no specification" == spoken.skipped
 
 
-def test_an_added_arm_names_the_clause_of_its_oneof() -> None:
+def test_an_added_arm_names_the_clause_of_its_oneof():
     """A compression that a reader does not know: the clause on absent encodings speaks of it."""
     folder = REPLAYS / "variable-packed-struct"
     added = messages.check(Tree("base", folder / "base"), Tree("head", folder / "head"))[1]
@@ -95,7 +95,7 @@ def test_an_added_arm_names_the_clause_of_its_oneof() -> None:
         ("message Held", "message Kept", "type URL"),
     ],
 )
-def test_each_wire_break_is_red(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_each_wire_break_is_red(tmp_path, old, new, told):
     """Numbers, types, labels, oneofs, values, packages and names of roots are kept by bytes."""
     broken = compare(tmp_path, old, new)[0]
 
@@ -103,7 +103,7 @@ def test_each_wire_break_is_red(tmp_path: Path, old: str, new: str, told: str) -
     assert Colour.RED == broken.colour
 
 
-def test_additions_must_be_spoken_of(tmp_path: Path) -> None:
+def test_additions_must_be_spoken_of(tmp_path):
     """A new field that no chapter names and no comment marks is red; either makes it green."""
     head = tmp_path / "head"
     verdicts = []
@@ -116,7 +116,7 @@ def test_additions_must_be_spoken_of(tmp_path: Path) -> None:
     assert [Colour.RED, Colour.GREEN, Colour.GREEN] == verdicts
 
 
-def test_definitions_that_do_not_compile_are_red(tmp_path: Path) -> None:
+def test_definitions_that_do_not_compile_are_red(tmp_path):
     """The compiler's words reach the comment."""
     (check,) = compare(tmp_path, "uint32 a = 1", "uint32 a = ")
 

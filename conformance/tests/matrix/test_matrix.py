@@ -1,7 +1,5 @@
 """The matrix: actors, floors of features, pages, and what implementations write."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -61,7 +59,7 @@ def _since(make_case: Callable[..., Case], *outcomes: str) -> str | None:
     return floor.since
 
 
-def test_the_floor_has_no_hole_above(make_case: Callable[..., Case]) -> None:
+def test_the_floor_has_no_hole_above(make_case):
     """It is the oldest release from which on every later one passes too."""
     assert "0" == _since(make_case, "pass", "pass", "pass")
     assert "2" == _since(make_case, "pass", "fail", "pass")
@@ -85,7 +83,7 @@ def _judged(version: str, outcome: str, **written: str) -> Judged:
     return Judged("party", version, outcomes, details, {"file.read": {}}, totals, written)
 
 
-def test_the_document_has_every_case_and_both_directions(make_case: Callable[..., Case]) -> None:
+def test_the_document_has_every_case_and_both_directions(make_case):
     """Outcomes by release, the first that differs, floors, and what was written."""
     cases = [make_case(READ), make_case(NEGATIVE, "negative-file")]
     releases = [_judged("1", "fail"), _judged("2", "pass", **{READ: "pass"})]
@@ -106,7 +104,7 @@ def test_the_document_has_every_case_and_both_directions(make_case: Callable[...
     assert "| party 2 | 1 | 0 |" in text
 
 
-def test_moves_tell_new_verdicts_from_the_rest(make_case: Callable[..., Case]) -> None:
+def test_moves_tell_new_verdicts_from_the_rest(make_case):
     """An outcome that moves with the kind of its case is ours, one that moves alone is not."""
     old_cases = [make_case(READ), make_case(NEGATIVE, "negative-file")]
     new_cases = [make_case(READ), make_case(NEGATIVE, "lint"), make_case(READ + "-more")]
@@ -124,13 +122,7 @@ def test_moves_tell_new_verdicts_from_the_rest(make_case: Callable[..., Case]) -
     assert f"| `{NEGATIVE}` | a refusal | the rows |" in text
 
 
-def test_the_command_takes_reports(
-    toy_suite: Path,
-    tmp_path: Path,
-    fake: Callable[[str], list[str]],
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_the_command_takes_reports(toy_suite, tmp_path, fake, monkeypatch, capfd):
     """A report of `run` becomes a column; a folder without one, or nothing at all, is wrong use."""
 
     def call(*words: str) -> int | str | None:
@@ -200,14 +192,14 @@ def _toy(root: Path, make_case: Callable[..., Case]) -> Case:
     return Case(root / "toy/any/read/columns", made.manifest)
 
 
-def test_what_is_written_is_read_back(outcome: Callable[..., str]) -> None:
+def test_what_is_written_is_read_back(outcome):
     """Equal rows pass, other rows fail, a refusal is one."""
     assert Outcome.PASS == outcome("writes")
     assert Outcome.FAIL == outcome("loses")
     assert REFUSED == outcome("refuses")
 
 
-def test_a_table_is_written_once(toy_suite: Path, make_case: Callable[..., Case]) -> None:
+def test_a_table_is_written_once(toy_suite, make_case):
     """Cases that share table and file version are one; negatives have no table."""
     toy = _toy(toy_suite, make_case)
 

@@ -1,7 +1,5 @@
 """Changes of bytes and of messages: by name, one at a time, and never none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Recipes: built folders, messages that are edited, pages by hand, and scores."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,12 +1,9 @@
 """The journal: a line for each finished case, taken up by another run."""
 
-from __future__ import annotations
-
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from lance_conformance.outcomes import Outcome
@@ -16,19 +13,13 @@ from lance_conformance.reports.journal import UNFINISHED, CannotResume, Journal,
 from lance_conformance.runner import CaseResult
 from lance_conformance.session import Claims
 
-MakeResult = Callable[..., CaseResult]
-
-MakeClaims = Callable[..., Claims]
-
 
 def header(claims: Claims, profile: str = "format") -> dict[str, object]:
     """Return the header of a run."""
     return jsonl.header(claims, profile, {"only": ["a/*"]}, "now", UNFINISHED)
 
 
-def test_a_full_disk_is_one_sentence(
-    tmp_path: Path, make_result: MakeResult, claims: MakeClaims
-) -> None:
+def test_a_full_disk_is_one_sentence(tmp_path, make_result, claims):
     """A line that cannot be written raises ReportFailed; those before it stay."""
     result, head = make_result("toy/any/read/a"), header(claims(file__read={}))
     with Journal(tmp_path, head) as journal, files_of_at_most(4000):
@@ -58,7 +49,7 @@ def line(result: CaseResult) -> str:
     return jsonl.line(jsonl.case_object(result))
 
 
-def test_results_come_back(tmp_path: Path, make_result: MakeResult, claims: MakeClaims) -> None:
+def test_results_come_back(tmp_path, make_result, claims):
     """A result read from a journal makes the same line; the last line may be cut off."""
     good = make_result("toy/any/read/a")
     bad = make_result("toy/any/read/b", Outcome.CRASH, "killed\nby\x1b SIGSEGV")
@@ -76,9 +67,7 @@ def test_results_come_back(tmp_path: Path, make_result: MakeResult, claims: Make
     assert 1.5 == found[1].checks[0].seconds
 
 
-def test_case_without_a_verdict_is_run_again(
-    tmp_path: Path, make_result: MakeResult, claims: MakeClaims
-) -> None:
+def test_case_without_a_verdict_is_run_again(tmp_path, make_result, claims):
     """What ended as infra is not taken up."""
     broken = make_result("toy/any/read/a", Outcome.INFRA)
     head = header(claims(file__read={}))
@@ -89,9 +78,7 @@ def test_case_without_a_verdict_is_run_again(
     assert [] == resumed(tmp_path / "none", head, [broken.case])
 
 
-def test_another_run_is_not_taken_up(
-    tmp_path: Path, make_result: MakeResult, claims: MakeClaims
-) -> None:
+def test_another_run_is_not_taken_up(tmp_path, make_result, claims):
     """A report of another profile, adapter or selection is refused, as is one that is none."""
     result = make_result("toy/any/read/a")
     with Journal(tmp_path, header(claims(file__read={})), [result]):

@@ -1,22 +1,15 @@
 """Scores: weighted by clause, breadth and correctness apart."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports import score
-from lance_conformance.runner import CaseResult
-
-MakeResult = Callable[..., CaseResult]
 
 
 def clauses_of(*clauses: str) -> list[dict[str, str]]:
     return [{"id": clause, "role": "positive"} for clause in clauses]
 
 
-def test_many_cases_of_a_clause_weigh_one(make_result: MakeResult) -> None:
+def test_many_cases_of_a_clause_weigh_one(make_result):
     """One clause right in 9 cases and one wrong in one case is half."""
     right = [make_result(f"toy/any/read/c{n}", clauses=clauses_of("L.a.a")) for n in range(9)]
     wrong = make_result("toy/any/read/d", Outcome.FAIL, clauses=clauses_of("L.b.b"))
@@ -26,7 +19,7 @@ def test_many_cases_of_a_clause_weigh_one(make_result: MakeResult) -> None:
     assert (2, 2, 1) == (value.clauses, value.clauses_claimed, value.clauses_correct)
 
 
-def test_unclaimed_cases_lower_breadth_only(make_result: MakeResult) -> None:
+def test_unclaimed_cases_lower_breadth_only(make_result):
     """What is not supported is neither right nor wrong."""
     claimed = make_result(clauses=clauses_of("L.a.a"))
     unclaimed = make_result("toy/any/read/d", Outcome.UNSUPPORTED, clauses=clauses_of("L.a.a"))
@@ -45,9 +38,7 @@ def test_unclaimed_cases_lower_breadth_only(make_result: MakeResult) -> None:
         (Outcome.UNSUPPORTED, False, "1 of 1 cases not claimed"),
     ],
 )
-def test_level_needs_all_its_cases(
-    make_result: MakeResult, outcome: Outcome, reached: bool, why: str
-) -> None:
+def test_level_needs_all_its_cases(make_result, outcome, reached, why):
     """A level is reached when every case of it passes, and says what is in the way."""
     result = make_result(outcome=outcome)
     level = score.levels([result], [result.case], {})["table-basic"]
@@ -59,12 +50,12 @@ def test_level_needs_all_its_cases(
     ("share", "shown"),
     [(0, "0%"), (1, "100%"), (0.99999, "99.9%"), (0.00001, "0.1%"), (0.5, "50.0%")],
 )
-def test_percent_is_honest_at_the_ends(share: float, shown: str) -> None:
+def test_percent_is_honest_at_the_ends(share, shown):
     """100 % means all, 0 % means none."""
     assert shown == score.percent(share)
 
 
-def test_three_numbers_count_claimed_cases(make_result: MakeResult) -> None:
+def test_three_numbers_count_claimed_cases(make_result):
     """Valid data and damage apart; who panics does not survive, what is unclaimed is out."""
     results = [
         make_result("toy/any/read/a"),

@@ -1,7 +1,5 @@
 """The report and its views: schema, stability, escaping, what repeats a failure, a browser."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -25,7 +23,6 @@ from rich.console import Console
 
 MakeResult = Callable[..., CaseResult]
 MakeRun = Callable[..., Run]
-Dump = Callable[..., str]
 NASTY = "<script>alert(1)</script> \x00 | ]]> ü\nsecond line"
 
 
@@ -43,7 +40,7 @@ def run(make_result: MakeResult, make_run: MakeRun) -> Run:
     return make_run(results, reckoning, scores=score.profiles(results))
 
 
-def test_every_line_keeps_to_the_schema(run: Run) -> None:
+def test_every_line_keeps_to_the_schema(run):
     """Header, cases and footer are valid lines of the published schema."""
     lines = [json.loads(line) for line in jsonl.lines(run)]
 
@@ -52,7 +49,7 @@ def test_every_line_keeps_to_the_schema(run: Run) -> None:
     assert len(Outcome) == lines[-1]["cases"]
 
 
-def test_every_view_names_a_subset(run: Run) -> None:
+def test_every_view_names_a_subset(run):
     """What the folder of cases lacks is in the header, the page and both summaries."""
     line = "suite 1 (subset: 2 of 3 cases)"
     part = replace(run, subset=line)
@@ -68,13 +65,13 @@ def test_every_view_names_a_subset(run: Run) -> None:
     assert "subset" not in markdown.render(run)
 
 
-def test_report_is_the_same_for_the_same_outcomes(run: Run) -> None:
+def test_report_is_the_same_for_the_same_outcomes(run):
     """Rendering twice gives the same bytes in every format."""
     for render in (lambda r: "".join(jsonl.lines(r)), junit.render, html.render, markdown.render):
         assert render(run) == render(run)
 
 
-def test_junit_counts(run: Run) -> None:
+def test_junit_counts(run):
     """Failures, errors and skipped cases add up, and the clause is a property."""
     suite = ElementTree.fromstring(junit.render(run)).find("testsuite")
 
@@ -85,7 +82,7 @@ def test_junit_counts(run: Run) -> None:
     assert "L.toy.columns" == suite.findall(".//property")[0].get("value")
 
 
-def test_markdown_tables_hold(run: Run) -> None:
+def test_markdown_tables_hold(run):
     """A detail with a bar or a line break does not break the table."""
     rows = [line for line in markdown.render(run).splitlines() if line.startswith("| `")]
 
@@ -93,7 +90,7 @@ def test_markdown_tables_hold(run: Run) -> None:
     assert all(3 == len(re.findall(r"(?<!\\)\|", row)) - 1 for row in rows)
 
 
-def test_badge_tells_both_numbers(run: Run) -> None:
+def test_badge_tells_both_numbers(run):
     """The badge holds correctness and breadth, as JSON and as an image that parses."""
     told = json.loads(badge.shields(run))
 
@@ -101,9 +98,7 @@ def test_badge_tells_both_numbers(run: Run) -> None:
     ElementTree.fromstring(badge.svg(run))
 
 
-def test_html_escapes_and_stands_alone(
-    run: Run, case_bodies: Callable[[str], dict[str, str]]
-) -> None:
+def test_html_escapes_and_stands_alone(run, case_bodies):
     """Nothing of an adapter's text becomes markup, and nothing is loaded from elsewhere."""
     page = html.render(run)
     bodies = case_bodies(page)
@@ -113,7 +108,7 @@ def test_html_escapes_and_stands_alone(
     assert not re.search(r'(src|href)="(https?:)?//', page)
 
 
-def test_html_works_in_a_browser(run: Run, in_a_browser: Dump) -> None:
+def test_html_works_in_a_browser(run, in_a_browser):
     """The page starts at what is unexpected, and opens the case that its address names."""
     page = html.render(run)
     shown = in_a_browser(page, "toy/any/read/pass")
@@ -123,7 +118,7 @@ def test_html_works_in_a_browser(run: Run, in_a_browser: Dump) -> None:
     assert re.search(r'<details class="case" id="toy/any/read/pass"[^>]* open=""', shown)
 
 
-def test_filter_search_and_case_come_back_with_the_address(run: Run, in_a_browser: Dump) -> None:
+def test_filter_search_and_case_come_back_with_the_address(run, in_a_browser):
     """A fragment with filter, search and opened case gives the view that it was taken from."""
     address = "show=fail&q=l.toy.col&case=toy/any/read/fail"
     shown = in_a_browser(html.render(run), address)
@@ -135,9 +130,7 @@ def test_filter_search_and_case_come_back_with_the_address(run: Run, in_a_browse
     assert '<li><a href="#q=L.toy.columns">L.toy.columns</a>' in found[: found.index("</ul>")]
 
 
-def test_three_clicks_lead_to_bytes_and_command(
-    run: Run, tmp_path: Path, make_result: MakeResult, in_a_browser: Dump
-) -> None:
+def test_three_clicks_lead_to_bytes_and_command(run, tmp_path, make_result, in_a_browser):
     """From the numbers to the failures of one, to a case, to its bytes and what repeats it."""
     (tmp_path / "data.lance").write_bytes(bytes(range(20)))
     bad = make_result("toy/any/read/bad", Outcome.FAIL)
@@ -156,9 +149,7 @@ def test_three_clicks_lead_to_bytes_and_command(
     assert "00 01 02 03" in shown
 
 
-def test_an_opened_case_shows_its_bytes(
-    run: Run, tmp_path: Path, make_result: MakeResult, in_a_browser: Dump
-) -> None:
+def test_an_opened_case_shows_its_bytes(run, tmp_path, make_result, in_a_browser):
     """Bytes are packed into the page; with a case they are laid out, patch and owner marked."""
     (tmp_path / "data.lance").write_bytes(bytes(range(20)))
     (tmp_path / "data.lance.hexmap").write_text("0 4 word L.a.b first word\n4 20 page - rest\n")
@@ -175,9 +166,7 @@ def test_an_opened_case_shows_its_bytes(
     assert '<span class="owner" title="">first word (word) L.a.b</span>' in shown
 
 
-def test_a_wrong_answer_has_its_rows_side_by_side(
-    run: Run, make_result: MakeResult, in_a_browser: Dump
-) -> None:
+def test_a_wrong_answer_has_its_rows_side_by_side(run, make_result, in_a_browser):
     """The rows that differ are a table of expected and found values."""
     table, other = pa.table({"a": [1, 2, 3]}), pa.table({"a": [1, 5, 6]})
     result = make_result("toy/any/read/fail", Outcome.FAIL, first_difference(table, other))
@@ -188,7 +177,7 @@ def test_a_wrong_answer_has_its_rows_side_by_side(
     assert row.format(1, 2, 5) in shown and row.format(2, 3, 6) in shown
 
 
-def test_hex_view_marks_the_patch(tmp_path: Path, make_result: MakeResult) -> None:
+def test_hex_view_marks_the_patch(tmp_path, make_result):
     """Segments follow the hexmap, the patched bytes stand apart, and a far patch moves the view."""
     data = bytes(range(256)) * 4
     (tmp_path / "data.lance").write_bytes(data)
@@ -210,9 +199,7 @@ def test_hex_view_marks_the_patch(tmp_path: Path, make_result: MakeResult) -> No
 CLAUSE = Clause("L.toy.columns", "MUST", "Columns MUST be equal.", "toy")
 
 
-def test_each_view_has_the_clause_and_the_commands(
-    make_result: MakeResult, make_run: MakeRun, case_bodies: Callable[[str], dict[str, str]]
-) -> None:
+def test_each_view_has_the_clause_and_the_commands(make_result, make_run, case_bodies):
     """In JUnit as the text of the failure, in HTML below the case; no clause where it passes."""
     wrong, good = make_result(outcome=Outcome.FAIL), make_result("toy/any/read/good")
     adapter = ("--", "my reader", "x")
@@ -230,9 +217,7 @@ def test_each_view_has_the_clause_and_the_commands(
     assert "Columns MUST be equal." not in bodies[good.case.id]
 
 
-def test_another_folder_of_cases_is_in_both_commands(
-    make_result: MakeResult, make_run: MakeRun
-) -> None:
+def test_another_folder_of_cases_is_in_both_commands(make_result, make_run):
     """A case of it is not found without."""
     run = make_run([], repeat_with=("--fixtures", "mine", "--", "reader"))
     again, explained = repeat.commands(run, make_result().case)
@@ -241,7 +226,7 @@ def test_another_folder_of_cases_is_in_both_commands(
     assert explained.endswith("toy/any/read/columns --fixtures mine")
 
 
-def test_bytes_around_the_patch_have_their_owners(tmp_path: Path, make_result: MakeResult) -> None:
+def test_bytes_around_the_patch_have_their_owners(tmp_path, make_result):
     """Two owners before, the patch, two after."""
     (tmp_path / "data.lance").write_bytes(bytes(range(32)))
     (tmp_path / "data.lance.hexmap").write_text(
@@ -255,7 +240,7 @@ def test_bytes_around_the_patch_have_their_owners(tmp_path: Path, make_result: M
     assert repeat.Range(8, "08 09 0a 0b", "word 2 (u32) L.a.b", True) == found[2]
 
 
-def test_a_command_names_no_folder_of_this_machine() -> None:
+def test_a_command_names_no_folder_of_this_machine():
     """The interpreter is `python`, and what lies below the working directory is relative."""
     command = (sys.executable, str(Path.cwd() / "reader.py"), "-q")
 
