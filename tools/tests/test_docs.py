@@ -1,7 +1,5 @@
 """The site: links, maps that name what exists, clauses as blocks, the scoreboard, all its pages."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

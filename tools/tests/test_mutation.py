@@ -1,14 +1,11 @@
 """Mutation: which changes there are, how they are put in place and noticed, and the score."""
 
 import ast
-import sys
 from functools import cache
-from pathlib import Path
 
 import pytest
 from equivalents import excuse, load
 from mutant_child import OTHER_CLAUSE, Judge, Verdict, killer
-from mutant_swap import imported
 from mutant_tests import Suite, lines_of_tests
 from mutants import Mutant, mutants, mutated
 from mutation import nearest, ordered, parsers, reachable, touching
@@ -131,45 +128,6 @@ def test_what_noticed_last_is_asked_first():
     assert ordered(cases) == ordered(cases[::-1]) != cases
 
 
-TEXT = """
-from functools import cache
-
-
-@cache
-def cached(x):
-    return x + 1
-
-
-def early(x):
-    return x * 2
-
-
-def outer(x):
-    def inner(y):
-        return y - 1
-
-    return inner(x)
-
-
-class Held:
-    size = early(3)
-
-    def method(self):
-        return self.size + 4
-"""
-
-
-@pytest.fixture
-def module(tmp_path, monkeypatch):
-    """The text as a module, and what is live of it."""
-    monkeypatch.syspath_prepend(tmp_path)
-    path = tmp_path / "swapped.py"
-    path.write_text(TEXT)
-    live = imported(["swapped"])
-    yield path, live, sys.modules["swapped"]
-    del sys.modules["swapped"]
-
-
 CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32"]
 
 FOOTER = Source(ROOT, ROOT / "reference/lanceref/file/container.py")
@@ -286,7 +244,7 @@ def test_the_tests_of_a_line():
 EXCUSED = "def cut(x):\n    y = x + 1\n    return y * 2\n\n\ndef rest(x):\n    return x + 1\n"
 
 
-def test_a_name_is_that_of_a_mutant_or_of_a_function(tmp_path: Path):
+def test_a_name_is_that_of_a_mutant_or_of_a_function(tmp_path):
     """What has another name has no excuse."""
     path = tmp_path / "a.py"
     path.write_text(EXCUSED)
@@ -297,7 +255,7 @@ def test_a_name_is_that_of_a_mutant_or_of_a_function(tmp_path: Path):
     assert 4 == sum(excuse({"a.py:cut": "w"}, m) == "w" for m in every)
 
 
-def test_what_no_case_can_tell_is_put_to_tests(tmp_path: Path):
+def test_what_no_case_can_tell_is_put_to_tests(tmp_path):
     """An entry with `tests = true` excuses a mutant before cases alone."""
     (tmp_path / "tools").mkdir()
     entries = ['reason = "a"\nids = ["x"]', 'reason = "b"\ntests = true\nids = ["y"]']

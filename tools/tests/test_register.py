@@ -18,9 +18,9 @@ A note.
 """
 
 
-def _run(monkeypatch, root, *options):
-    monkeypatch.setattr(sys, "argv", ["register.py", "--root", str(root), *options])
-    return register.main()
+def _run(monkeypatch, root, *options, tool=register):
+    monkeypatch.setattr(sys, "argv", [tool.__name__, "--root", str(root), *options])
+    return tool.main()
 
 
 def test_a_clause_is_label_and_paragraph(repository):
@@ -178,14 +178,9 @@ GOOD = {
 }
 
 
-def _cite(monkeypatch, root, *options):
-    monkeypatch.setattr(sys, "argv", ["citations.py", "--root", str(root), *options])
-    return citations.main()
-
-
 def test_a_complete_tree_passes_strictly(repository, monkeypatch, capsys):
     """Check in code, a case of each polarity; untestable, MAY and superseded need no case."""
-    assert 0 == _cite(monkeypatch, repository(GOOD), "--strict")
+    assert 0 == _run(monkeypatch, repository(GOOD), "--strict", tool=citations)
     assert ["all", "4", "2", "2/2", "1/1", "1/1"] == capsys.readouterr().out.split("\n")[2].split()
 
 
@@ -203,7 +198,7 @@ def test_a_complete_tree_passes_strictly(repository, monkeypatch, capsys):
 )
 def test_what_is_cited_exists(repository, monkeypatch, capsys, name, text, complaint):
     """An id of a clause or divergence that is not written, or stands no more, is an error."""
-    assert 1 == _cite(monkeypatch, repository({**GOOD, name: text}))
+    assert 1 == _run(monkeypatch, repository({**GOOD, name: text}), tool=citations)
     assert complaint in capsys.readouterr().out
 
 
@@ -223,10 +218,10 @@ def test_what_a_must_lacks_is_an_error_when_strict(
     root = repository({**GOOD, name: text})
     others = [other for other in citations.KINDS if other != kind]
 
-    assert 0 == _cite(monkeypatch, root)
-    assert 0 == _cite(monkeypatch, root, "--strict", *others)
-    assert 1 == _cite(monkeypatch, root, "--strict", kind)
-    assert 1 == _cite(monkeypatch, root, "--strict")
+    assert 0 == _run(monkeypatch, root, tool=citations)
+    assert 0 == _run(monkeypatch, root, "--strict", *others, tool=citations)
+    assert 1 == _run(monkeypatch, root, "--strict", kind, tool=citations)
+    assert 1 == _run(monkeypatch, root, "--strict", tool=citations)
     assert f"has no {kind}" in capsys.readouterr().out
 
 
@@ -239,23 +234,18 @@ The magic of a footer MUST be there.
 """
 
 
-def _index(monkeypatch, root, *options):
-    monkeypatch.setattr(sys, "argv", ["spec_index.py", "--root", str(root), *options])
-    return spec_index.main()
-
-
 def test_sections_and_clauses_are_linked(repository, monkeypatch):
     """Written once, up to date until a chapter changes."""
     root = repository({"spec/10-file.md": CHAPTER})
 
-    assert 1 == _index(monkeypatch, root, "--check")
-    assert 0 == _index(monkeypatch, root)
+    assert 1 == _run(monkeypatch, root, "--check", tool=spec_index)
+    assert 0 == _run(monkeypatch, root, tool=spec_index)
     text = (root / spec_index.INDEX).read_text("utf-8")
     assert "  * [The footer](10-file.md#the-footer)" in text
     assert "| [`L.file.footer.magic`](10-file.md#the-footer) | MUST | reader | 2.0 |" in text
-    assert 0 == _index(monkeypatch, root, "--check")
+    assert 0 == _run(monkeypatch, root, "--check", tool=spec_index)
     repository({"spec/10-file.md": CHAPTER.replace("MUST", "SHOULD")})
-    assert 1 == _index(monkeypatch, root, "--check")
+    assert 1 == _run(monkeypatch, root, "--check", tool=spec_index)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +264,7 @@ def test_terms_are_held_against_the_chapters(repository, monkeypatch, capsys, ro
     """A term has a clause and is used; the glossary is in order."""
     root = repository({"spec/10-file.md": CHAPTER, spec_index.INTRODUCTION: rows})
 
-    assert int(bool(complaint)) == _index(monkeypatch, root)
+    assert int(bool(complaint)) == _run(monkeypatch, root, tool=spec_index)
     assert complaint in capsys.readouterr().out
 
 
@@ -287,5 +277,5 @@ def test_a_term_that_a_chapter_introduces_is_in_the_glossary(
     chapter = f"{CHAPTER}\nThe end has {text}.\n"
     root = repository({"spec/10-file.md": chapter, spec_index.INTRODUCTION: rows})
 
-    assert int(bool(complaint)) == _index(monkeypatch, root)
+    assert int(bool(complaint)) == _run(monkeypatch, root, tool=spec_index)
     assert complaint in capsys.readouterr().out
