@@ -87,6 +87,8 @@ CASES: tuple[Recipe, ...] = (
         indexed.held_by(NGRAM, _TOKEN_ROWS, by="reference")),
     case("index/any/ngram/repeated", "a letter that may be missing ends what every match holds",
         filtered(NGRAM, "regexp_match(c, 'apple*')", [0, 1, 10])),
+    case("index/any/ngram/times", "how often a letter may come is no text that every match holds",
+        filtered(NGRAM, "regexp_match(c, 'ap{2,100}l')", [0, 1, 10]), facts={}),
     case("index/any/ngram/plain", "files of 2.0, whose sizes nobody says",
         index_files.unsized(filtered(indexed.early_plain(SHORT_NGRAM), "contains(c, 'abc')",
                 [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]))),

@@ -53,10 +53,8 @@ def _written(*texts: str | None, shown: list[str | None] | None = None) -> Maker
 
 
 def _patch(was: str, now: str) -> SpanPatch:
-    old, new = (bytes.fromhex(was), bytes.fromhex(now))
-    return SpanPatch(
-        ("page 0", "bytes"), lambda data: data.replace(old, new, 1), target="data/*.lance"
-    )
+    place, old, new = ("page 0", "bytes"), bytes.fromhex(was), bytes.fromhex(now)
+    return SpanPatch(place, lambda data: data.replace(old, new, 1), target="data/*.lance")
 
 
 CASES: tuple[Recipe, ...] = (
