@@ -91,7 +91,8 @@ def optimize_indices(random: Random, view: View) -> str | None:
     The oracle finds the rows of no part of a column: indices over one stay as they are
     (D.index.nested-new-segment). As do those of an old version over what the newest has no more
     (D.txn.index-of-no-field), and SQ where its segments have bounds of their own. Segments beside
-    those with old values give them (D.index.old-values-beside-new).
+    those with old values give them (D.index.old-values-beside-new), and zones that are merged keep
+    their nulls (D.index.nulls-of-replaced).
     """
     given = []
     whole = [
@@ -99,6 +100,7 @@ def optimize_indices(random: Random, view: View) -> str | None:
         for name, path, kind in view.indices
         if "." not in path and view.is_kept(path)
         if not (kind.endswith("_SQ") and view.is_bounded_apart(name))
+        if not (kind in ("ZONEMAP", "BLOOMFILTER") and view.may_have_old_values)
     ]
     if random.random() < 0.3 or len(whole) < len(view.indices):
         if not whole:

@@ -227,13 +227,14 @@ def replace_data(random: Random, view: View) -> str | None:
 def update_columns(random: Random, view: View) -> str | None:
     """Columns of one fragment, in place, matched by the key.
 
-    Not such as have parts and an index: the oracle leaves it covering what the parts were
-    (D.txn.items-under-list-index). Nor the first of a 0.1 file: it does not read what is left
-    (D.legacy.first-given-up).
+    Not such as have parts and an index, or get one later: the oracle leaves it covering what the
+    parts were (D.txn.items-under-list-index). Nor the first of a 0.1 file: it does not read what is
+    left (D.legacy.first-given-up).
     """
-    indexed = {path.partition(".")[0] for _, path, _ in view.indices}
-    kept = {view.key, *(name for name in indexed if pa.types.is_nested(view.type_of(name)))}
-    others = [name for name in view.schema.names if name not in kept]
+    indices = [*view.indices, *view.newest.indices]
+    indexed = {path.partition(".")[0] for _, path, _ in indices}
+    nested = {one.name for one in view.schema if pa.types.is_nested(one.type)}
+    others = [one for one in view.schema.names if one not in {view.key, *(nested & indexed)}]
     if view.key is None or not others or not view.fragment_ids:
         return None
     name, number = random.choice(others), random.choice(view.fragment_ids)

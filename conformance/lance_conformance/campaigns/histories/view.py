@@ -126,16 +126,20 @@ class View:
         fragments = self.found._snapshot.manifest.fragments
         return self.found.has_stable_row_ids or any(len(one.files) > 1 for one in fragments)
 
+    @property
+    def newest(self) -> View:
+        """The newest version of the table."""
+        return replace(self, found=pylanceref.dataset(self.found.uri))
+
     def is_kept(self, path: str) -> bool:
         """Whether the newest version of the table has the same column."""
-        tables = self.found, pylanceref.dataset(self.found.uri)
-        own, newest = (one.lance_schema.field(path) for one in tables)
+        own, newest = (one.found.lance_schema.field(path) for one in (self, self.newest))
         return own is not None and newest is not None and own.id() == newest.id()
 
     def is_in_place(self, name: str) -> bool:
         """Whether a column lies at the same place in the newest version of the table."""
-        newest = pylanceref.dataset(self.found.uri).schema
-        return bool(self.schema.get_field_index(name) == newest.get_field_index(name))
+        own, newest = (one.schema.get_field_index(name) for one in (self, self.newest))
+        return bool(own == newest)
 
     def leads_early_file(self, number: int, name: str) -> bool:
         """Whether a 0.1 file of a fragment begins with that column, and others follow."""
