@@ -68,12 +68,10 @@ class BFloat16Array(pa.ExtensionArray):  # type: ignore[misc]
         return f"<lance.arrow.BFloat16Array object at 0x{id(self):016x}>\n{self}"
 
     def __str__(self) -> str:
-        values = [str(one) for one in self]
+        values = [f"  {one}" for one in self]
         if len(values) > 2 * SHOWN + 1:
-            parts = [*values[:SHOWN], "...", *values[-SHOWN:]]
-        else:
-            parts = values
-        return "[\n" + ",\n".join(one if one == "..." else f"  {one}" for one in parts) + "\n]"
+            values[SHOWN:-SHOWN] = ["..."]
+        return "[\n" + ",\n".join(values) + "\n]"
 
     def to_numpy(self, zero_copy_only: bool = False) -> NDArray[ml_dtypes.bfloat16]:
         """Return the values without a copy. Raises ValueError for a null: (values,)."""

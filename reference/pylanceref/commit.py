@@ -50,12 +50,11 @@ def commit_operation(
         given = operation
     elif isinstance(operation, LanceOperation.BaseOperation):
         properties = {} if commit_message is None else {MESSAGE_KEY: commit_message}
-        read = read_version
         is_free = isinstance(operation, LanceOperation.Overwrite | LanceOperation.Restore)
-        if read is None and not is_free:
+        if read_version is None and not is_free:
             raise ValueError("read_version is required for all operations but Overwrite, Restore")
-        if read is None:
-            read = 0 if target.base is None else target.base.version
+        latest = 0 if target.base is None else target.base.version
+        read = latest if read_version is None else read_version
         given = Transaction(read, operation, transaction_properties=properties)
     else:
         raise TypeError(f"operation must be an operation, got {type(operation)}")

@@ -46,9 +46,8 @@ def delete(
     """Delete the rows that pass a filter, and say how many. Raises QueryRefused, CommitConflict."""
 
     def attempt() -> dict[str, int]:
-        chosen = operations.update.select_rows(
-            table._snapshot, condition(table._snapshot, predicate)
-        )
+        wanted = condition(table._snapshot, predicate)
+        chosen = operations.update.select_rows(table._snapshot, wanted)
         with Draft() as draft:
             removal = operations.update.remove(table._snapshot, chosen, draft)
             transaction = table._new_transaction()

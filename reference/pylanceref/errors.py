@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from lanceref.core.errors import DataRefused, LanceError, NotFound
 
 
@@ -48,13 +46,6 @@ class CallerCode:
     def __enter__(self) -> None:
         """Begin."""
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None or issubclass(kind, LanceError) or not issubclass(kind, Exception):
-            return
-        if error is not None:
-            raise CallerFailed(f"{kind.__name__}: {error}") from error
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, LanceError):
+            raise CallerFailed(f"{type(error).__name__}: {error}") from error

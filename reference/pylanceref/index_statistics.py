@@ -34,6 +34,9 @@ Shown = dict[str, object]
 EARLY = ("nbits", "num_sub_vectors", "dimension", "index_type", "metric_type")
 """What is shown of the storage of a single file."""
 
+SIGNATURE = ("num_hashes", "num_bands", "shingle_size")
+"""What is shown of how a text becomes a signature."""
+
 
 @singledispatch
 def statistics_of(index: IndexType) -> Shown:
@@ -94,15 +97,9 @@ def _(index: rtree.RTree) -> Shown:
 
 @statistics_of.register
 def _(index: MinHashLsh) -> Shown:
-    return {
-        "type": "MinHashLsh",
-        "num_docs": index.num_docs,
-        "num_pages": index.num_pages,
-        "num_hashes": index.parameters.num_hashes,
-        "num_bands": index.parameters.num_bands,
-        "shingle_size": index.parameters.shingle_size,
-        "signature_version": 0,
-    }
+    numbers = {"num_docs": index.num_docs, "num_pages": index.num_pages, "signature_version": 0}
+    shape = {name: getattr(index.parameters, name) for name in SIGNATURE}
+    return {"type": "MinHashLsh", **numbers, **shape}
 
 
 @statistics_of.register
@@ -186,13 +183,8 @@ def _minhash_details(segment: Segment) -> Shown:
     cursor = Cursor(memoryview(segment.entry.index_details.value), 0, segment.ctx)
     kind, clause = index_pb2.MinHashLshIndexDetails, "L.index.minhash.details"
     details = parse_message(cursor, kind, "details", clause)
-    return {
-        "num_hashes": details.num_hashes,
-        "num_bands": details.num_bands,
-        "shingle_size": details.shingle_size,
-        "tokenizer": shown_analysis(details.tokenizer, segment.place),
-        "signature_version": details.signature_version,
-    }
+    shown = {name: getattr(details, name) for name in (*SIGNATURE, "signature_version")}
+    return {**shown, "tokenizer": shown_analysis(details.tokenizer, segment.place)}
 
 
 def _vector_details(segment: Segment) -> tuple[str, Shown]:

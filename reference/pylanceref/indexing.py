@@ -125,6 +125,7 @@ def segments_of(table: OpenTable, name: str) -> Entries:
 
 
 def commit_segments(table: OpenTable, new: Entries, removed: Entries) -> None:
+    """Commit segments in the place of others. Raises CommitConflict."""
     transaction = table._new_transaction()
     transaction.create_index.new_indices.extend(new)
     transaction.create_index.removed_indices.extend(removed)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
+from functools import partial
 from typing import Self
 
 import pyarrow as pa
@@ -34,7 +35,7 @@ from pylanceref.table_handle import (
 )
 from pylanceref.transactions import from_message
 from pylanceref.types import reader_of
-from pylanceref.write import Target, homes_of
+from pylanceref.write import homes_of, open_target
 
 Counts = dict[str, int]
 """How many rows a merge inserted, updated and deleted."""
@@ -91,9 +92,7 @@ class MergeInsertBuilder:
     def when_not_matched_by_source_delete(self, expr: str | None = None) -> Self:
         """Delete the rows that none of the source matches, where a condition holds."""
         self._actions.delete_unmatched = True
-        self._actions.delete_if = (
-            (lambda snapshot: table_condition(snapshot, expr)) if expr else None
-        )
+        self._actions.delete_if = partial(table_condition, given=expr) if expr else None
         return self
 
     def conflict_retries(self, max_retries: int) -> Self:
@@ -156,10 +155,8 @@ class MergeInsertBuilder:
         """Return where new files go. Raises DataRefused for a base that there is not."""
         if not self._bases:
             return ()
-        snapshot = self._table._snapshot
-        target = Target(self._table.uri, snapshot.store, snapshot.manifest, snapshot.ctx)
-        bases = list(snapshot.manifest.message.base_paths)
-        return homes_of(target, bases, self._bases)
+        bases = list(self._table._snapshot.manifest.message.base_paths)
+        return homes_of(open_target(self._table), bases, self._bases)
 
     def execute(self, data_obj: object, *, schema: pa.Schema | None = None) -> Counts:
         """Merge rows. Raises SchemaRefused for another schema, EditFailed, CommitConflict."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
+from itertools import chain
 from typing import Self, TypedDict, Unpack, cast
 
 from lanceref.core.errors import DataRefused, OperationRefused
@@ -25,6 +26,7 @@ from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import new_transaction
 
 from pylanceref.history import delete_config_keys, update_config
+from pylanceref.indexing import commit_segments
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.table_handle import OpenTable
 
@@ -222,13 +224,9 @@ class DatasetOptimizer:
         """
         table, given = self._table, (index_names, num_indices_to_merge)
         updates = list(update_indices(table._snapshot, *given, retrain=retrain))
-        if not updates:
-            return
-        transaction = new_transaction(table.version)
-        for entry, removed in updates:
-            transaction.create_index.new_indices.append(entry)
-            transaction.create_index.removed_indices.extend(removed)
-        table._commit(Staged(transaction, read=table._snapshot.manifest))
+        if updates:
+            new, removed = zip(*updates, strict=True)
+            commit_segments(table, new, list(chain.from_iterable(removed)))
 
     def enable_auto_cleanup(self, auto_cleanup_config: AutoCleanupConfig, **kwargs: object) -> None:
         """Let old versions go as the table grows."""

@@ -35,13 +35,9 @@ def _predicate_text(predicate: questions.Predicate, column: str) -> str:
         case questions.Among(values):
             return f"{column} IN [{','.join(map(questions.scalar_text, values))}]"
         case questions.Within(low, high, low_closed, high_closed):
-            parts = []
-            if low is not None:
-                parts.append(f"{column} {'>=' if low_closed else '>'} {questions.scalar_text(low)}")
-            if high is not None:
-                parts.append(
-                    f"{column} {'<=' if high_closed else '<'} {questions.scalar_text(high)}"
-                )
+            ends = ((">=" if low_closed else ">", low), ("<=" if high_closed else "<", high))
+            given = [(sign, end) for sign, end in ends if end is not None]
+            parts = [f"{column} {sign} {questions.scalar_text(end)}" for sign, end in given]
             return " && ".join(parts)
         case questions.StartsWith(prefix):
             return f"{column} LIKE '{questions.scalar_text(prefix)}%'"

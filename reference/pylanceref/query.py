@@ -165,10 +165,8 @@ class CombinedFieldsQuery(FullTextQuery, full_text.CombinedFields):
         names = [_checked(one, str, "columns") for one in columns]
         for column, weight in zip(names, weights, strict=True):
             if not 1 <= weight <= HEAVIEST:
-                raise ValueError(
-                    f"Invalid boosts: combined_fields boost for column '{column}' must be a "
-                    f"finite value in [1, 1048576], got {weight:g}"
-                )
+                told = f"boost of column '{column}' must be in [1, {HEAVIEST:.0f}], got {weight:g}"
+                raise ValueError(f"Invalid boosts: {told}")
         super().__init__(text, names, weights, _is_and(operator))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from lanceref import operations
 from lanceref.core.context import Context
@@ -52,31 +52,36 @@ def open_reference(table: OpenTable, reference: VersionRef) -> Snapshot:
     return open_snapshot(store, reference, ctx)
 
 
-def _ordered(every: Mapping[str, R], key: str, order: str | None) -> list[tuple[str, R]]:
-    """Return names and what they stand for, the highest number first unless `order` is `asc`."""
-    if order not in (None, "asc", "desc"):
-        raise ValueError(f"Invalid sort order '{order}'. Valid values are: asc, desc")
+class _References(Generic[R]):
+    """The tags of a dataset, or its branches."""
 
-    def number(pair: tuple[str, R]) -> int:
-        return cast("Mapping[str, int]", pair[1])[key]
-
-    return sorted(sorted(every.items()), key=number, reverse=order != "asc")
-
-
-class Tags:
-    """The tags of a dataset: names of versions."""
+    _read: Callable[[Store, Context], dict[str, R]]
+    _version: str
+    """The version that each of them names."""
 
     def __init__(self, table: OpenTable) -> None:
         self._table = table
         self._store, self._ctx = table._root, table._ctx
 
-    def list(self) -> dict[str, refs.Tag]:
-        """Return every tag of the dataset by its name."""
-        return refs.list_tags(self._store, self._ctx)
+    def list(self) -> dict[str, R]:
+        """Return every one of them by its name."""
+        return self._read(self._store, self._ctx)
 
-    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, refs.Tag]]:
-        """Return every tag by version, the newest first unless `order` is `asc`."""
-        return _ordered(self.list(), "version", order)
+    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, R]]:
+        """Return them by version, the newest first unless `order` is `asc`. Raises ValueError."""
+        if order not in (None, "asc", "desc"):
+            raise ValueError(f"Invalid sort order '{order}'. Valid values are: asc, desc")
+
+        def number(pair: tuple[str, R]) -> int:
+            return cast("Mapping[str, int]", pair[1])[self._version]
+
+        return sorted(sorted(self.list().items()), key=number, reverse=order != "asc")
+
+
+class Tags(_References[refs.Tag]):
+    """The tags of a dataset: names of versions."""
+
+    _read, _version = staticmethod(refs.list_tags), "version"
 
     def get_version(self, tag: str) -> int:
         """Return the version a tag names. Raises NotFound."""
@@ -124,19 +129,10 @@ class Tags:
         )
 
 
-class Branches:
+class Branches(_References[refs.Branch]):
     """The branches of a dataset, each with versions of its own."""
 
-    def __init__(self, table: OpenTable) -> None:
-        self._store, self._ctx = table._root, table._ctx
-
-    def list(self) -> dict[str, refs.Branch]:
-        """Return every branch of the dataset by its name."""
-        return refs.list_branches(self._store, self._ctx)
-
-    def list_ordered(self, order: str | None = None) -> Sequence[tuple[str, refs.Branch]]:
-        """Return every branch by parent version, the newest first unless `order` is `asc`."""
-        return _ordered(self.list(), "parent_version", order)
+    _read, _version = staticmethod(refs.list_branches), "parent_version"
 
     def delete(self, branch: str) -> None:
         """Delete a branch and its table. Raises NotFound, OperationRefused where others need it."""

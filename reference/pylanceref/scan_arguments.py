@@ -136,18 +136,10 @@ def describe(
     if before is not None:
         uses_indices = arguments.get("use_scalar_index") is not False
         bound = condition(snapshot, before, use_indices=uses_indices)
-    options = ScanOptions(
-        arguments.get("batch_size"),
-        arguments.get("batch_size_bytes"),
-        arguments.get("limit"),
-        arguments.get("offset"),
-        bound,
-        _early(arguments.get("late_materialization"), projection, schema),
-        _orderings(arguments.get("order_by"), schema),
-        computed,
-        bool(arguments.get("strict_batch_size")),
-        arguments.get("scan_stats_callback"),
-    )
+    given = {name: arguments.get(name) for name in SCAN_ARGUMENTS & {*ScanOptions.__match_args__}}
+    given["early"] = _early(arguments.get("late_materialization"), projection, schema)
+    given["order_by"] = _orderings(arguments.get("order_by"), schema)
+    options = ScanOptions(**{**given, "condition": bound, "computed": computed})  # type: ignore[arg-type]
     if search is not None:
         return _search_scanner(snapshot, fragments, search, schema, options, arguments)
     if arguments.get("fast_search") and bound is not None:

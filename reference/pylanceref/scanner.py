@@ -132,22 +132,22 @@ SIZE_VARIABLE = "LANCE_DEFAULT_BATCH_SIZE"
 
 @dataclass(frozen=True, slots=True)
 class ScanOptions:
-    """What a scan returns besides its columns: None for a number means the default.
+    """What a scan returns besides its columns, by the names of arguments: None for the default.
 
-    `early` are columns that are read with those of the filter, passed or not; `observer` gets
-    at the end what was read.
+    `early` are columns that are read with those of the filter, passed or not; the callback
+    gets at the end what was read.
     """
 
+    condition: Condition | None
+    early: tuple[Field, ...]
+    order_by: tuple[ColumnOrdering, ...]
+    computed: Computed | None
     batch_size: int | None = None
-    batch_bytes: int | None = None
+    batch_size_bytes: int | None = None
+    strict_batch_size: bool | None = None
     limit: int | None = None
     offset: int | None = None
-    condition: Condition | None = None
-    early: tuple[Field, ...] = ()
-    order_by: tuple[ColumnOrdering, ...] = ()
-    computed: Computed | None = None
-    strict: bool = False
-    observer: Callable[[ScanStatistics], object] | None = None
+    scan_stats_callback: Callable[[ScanStatistics], object] | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -179,18 +179,17 @@ class LanceScanner:
 
         No batch crosses a fragment unless batches are to have exactly the size asked for.
         """
-        before = counts(self._snapshot)
-        yield from self._batches()
-        if self._options.observer is not None:
-            self._options.observer(statistics(self._snapshot, before))
+        before, options = counts(self._snapshot), self._options
+        size, strict = options.batch_size_bytes, bool(options.strict_batch_size)
+        yield from resize_batches(self._batches(), self._size, size, strict=strict)
+        if options.scan_stats_callback is not None:
+            options.scan_stats_callback(statistics(self._snapshot, before))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows, cut as asked for."""
+        """Yield the rows in their order, in batches of any size."""
         options = self._options
         batches = self._sorted() if options.order_by else self._in_order(self._projection)
-        if options.computed is not None:
-            batches = map(options.computed.batch, batches)
-        return resize_batches(batches, self._size, options.batch_bytes, strict=options.strict)
+        return batches if options.computed is None else map(options.computed.batch, batches)
 
     @property
     def _size(self) -> int:
@@ -292,12 +291,10 @@ class LanceScanner:
         scanned = self._live_rows()
         if condition is not None:  # rows that are compared with it
             scanned = sum(map(condition.num_candidates, self._fragments))
-        metrics = (
-            f"metrics=[output_rows={rows}, rows_scanned={scanned}, "
-            f"bytes_read={read.bytes_read}, iops={read.iops}, requests={read.requests}, "
-            f"indices_loaded={read.indices_loaded}, parts_loaded={read.parts_loaded}, "
-            f"index_comparisons={read.index_comparisons}]"
-        )
+        told = ("bytes_read", "iops", "requests", "indices_loaded", "parts_loaded")
+        counted = {name: getattr(read, name) for name in (*told, "index_comparisons")}
+        counted = {"output_rows": rows, "rows_scanned": scanned, **counted}
+        metrics = f"metrics=[{', '.join(f'{name}={count}' for name, count in counted.items())}]"
         plan, reading = self.explain_plan(), self._read_step()
         step = reading if reading in plan else plan.split("\n", 1)[0]
         plan = plan.replace(step, f"{step}, {metrics}", 1)

@@ -25,7 +25,7 @@ from lanceref.search.vector_search import VectorSearch
 from lanceref.table.logical import BlobHandling
 from numpy.typing import NDArray
 
-from pylanceref.scanner import LanceScanner, resize_batches, sort_order
+from pylanceref.scanner import LanceScanner, sort_order
 from pylanceref.sql.columns import Computed, bind_columns
 from pylanceref.sql.filters import all_columns
 
@@ -148,8 +148,7 @@ class SearchScanner(LanceScanner):
             self._result.table(self._snapshot.take(part.positions, self._result.read), part.columns)
             for part in parts
         )
-        batches = (batch for table in tables for batch in table.combine_chunks().to_batches())
-        return resize_batches(batches, self._size, options.batch_bytes, strict=options.strict)
+        return (batch for table in tables for batch in table.combine_chunks().to_batches())
 
     def _passing(self, rows: FoundRows) -> FoundRows:
         """Return those that pass the filter over the row and what the search knows of it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
@@ -195,11 +196,7 @@ def base_messages(
         own = base.id
         if own is None:
             own, next_id = (0, None) if next_id is None else (next_id, next_id + 1)
-        made.append(
-            table_pb2.BasePath(
-                id=own, name=base.name, is_dataset_root=base.is_dataset_root, path=base.path
-            )
-        )
+        made.append(table_pb2.BasePath(**{**asdict(base), "id": own}))
     return made
 
 

@@ -61,12 +61,11 @@ def _table(data: object, schema: pa.Schema | None) -> pa.Table | None:
         return pa.Table.from_batches([pa.RecordBatch.from_pydict(data, schema=schema)])
     if isinstance(data, list) and data and isinstance(data[0], dict):
         return pa.Table.from_batches([pa.RecordBatch.from_pylist(data, schema=schema)])
-    library = type(data).__module__.partition(".")[0]
-    if type(data).__name__ == "DataFrame" and library == "pandas":
-        return pa.Table.from_pandas(data, schema=schema)
-    if type(data).__name__ == "DataFrame" and library == "polars":
-        table: pa.Table = data.to_arrow()  # type: ignore[attr-defined]
-        return table
+    match type(data).__module__.partition(".")[0], type(data).__name__:
+        case "pandas", "DataFrame":
+            return pa.Table.from_pandas(data, schema=schema)
+        case "polars", "DataFrame":
+            return data.to_arrow()  # type: ignore[attr-defined]
     return None
 
 

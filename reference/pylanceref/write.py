@@ -143,12 +143,9 @@ def homes_of(target: Target, bases: Bases, chosen: Sequence[str] | None) -> list
         named = [base for base in bases if base.HasField("name") and base.name == name]
         named += [base for base in bases if base.path == name]
         if named:
-            store = open_base(target.store, named[0], branch)
-            homes.append(
-                data_files.Home(
-                    store, data_files.FOLDER if named[0].is_dataset_root else "", named[0].id
-                )
-            )
+            store, base = open_base(target.store, named[0], branch), named[0]
+            folder = data_files.FOLDER if base.is_dataset_root else ""
+            homes.append(data_files.Home(store, folder, base.id))
         elif name == target.uri:
             homes.append(data_files.Home(target.store))
         else:

@@ -34,24 +34,10 @@ MEETING = RELATIONS.keys() - words("st_disjoint st_distance st_equals")
 """Functions of geometries that are true only of such as meet."""
 
 
-def predicate_of(node: Node, schema: pa.Schema) -> Predicate | None:
-    """Return what an expression says of single columns, None when it says nothing."""
+def predicate_of(node: Node, schema: pa.Schema) -> Predicate:
+    """Return what an expression says of single columns."""
     with calling(QueryRefused):
-        return _structured(_Reader(plain_schema(schema)).read(node, strict=True))
-
-
-def _structured(predicate: Predicate) -> Predicate | None:
-    """Return a predicate, None when no question about a column is in it."""
-    waiting = [predicate]
-    while waiting:
-        match waiting.pop():
-            case On():
-                return predicate
-            case And(parts) | Or(parts):
-                waiting += parts
-            case Not(part):
-                waiting.append(part)
-    return None
+        return _Reader(plain_schema(schema)).read(node, strict=True)
 
 
 class _Unasked(Exception):

@@ -73,7 +73,6 @@ class Engine:
         self.raised: LanceError | None = None
         register(self._session, self._note)
         self._frame_of = lru_cache(64)(self._empty_frame)
-        self._parsed = lru_cache(256)(self._parse)
 
     def _note(self, error: LanceError) -> None:
         """Keep the error of a function, of which DataFusion passes on only the text."""
@@ -89,11 +88,8 @@ class Engine:
 
     def parse(self, text: str, schema: pa.Schema) -> Expr:
         """Return the tree of an expression over columns. Raises QueryRefused."""
-        return self._parsed(text, ExactSchema(schema))
-
-    def _parse(self, text: str, exact: ExactSchema) -> Expr:
         with self.errors(QueryRefused):
-            return self._frame_of(exact).parse_sql_expr(text)
+            return self._frame_of(ExactSchema(schema)).parse_sql_expr(text)
 
     def result(self, expr: Expr, schema: pa.Schema) -> pa.Field:
         """Return type and nullability of an expression's values. Raises QueryRefused."""
@@ -139,11 +135,9 @@ class _Errors:
     def __enter__(self) -> None:
         self._engine.raised = None
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: object
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         noted, self._engine.raised = self._engine.raised, None
-        if kind is Exception or (kind is not None and kind.__name__ == "PanicException"):
+        if type(error) is Exception or type(error).__name__ == "PanicException":
             told = str(error).replace(f'"{TABLE}".', "")[:1000]
             raise (noted or self._refusal(f"Execution error: {told}")) from error
         if isinstance(error, (pa.ArrowException, TypeError, OverflowError)):

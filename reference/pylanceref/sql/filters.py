@@ -42,7 +42,7 @@ class SqlFilter:
         self.columns, self.paths = self._bound.columns, self._bound.paths
 
     @cached_property
-    def predicate(self) -> Predicate | None:
+    def predicate(self) -> Predicate:
         """What the filter says of single columns."""
         return predicate_of(self._bound.node, self._schema)
 

@@ -131,11 +131,7 @@ def _float(value: Json) -> float | None:
 
 JSON_FUNCTIONS: dict[str, tuple[Function, int, pa.DataType]] = {
     "json_array_contains": (_found(_array_contains), 3, pa.bool_()),
-    "json_array_length": (
-        _found(lambda one: len(_array(one)) if one else None),
-        2,
-        pa.int64(),
-    ),
+    "json_array_length": (_found(lambda one: len(_array(one)) if one else None), 2, pa.int64()),
     "json_exists": (_found(bool), 2, pa.bool_()),
     "json_extract": (_found(_extract), 2, pa.utf8()),
     "json_get": (_get, 2, pa.large_binary()),
