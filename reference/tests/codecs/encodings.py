@@ -1,7 +1,5 @@
 """Short spellings of encoding messages."""
 
-from __future__ import annotations
-
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,
     COMPRESSION_ALGORITHM_ZSTD,

@@ -1,19 +1,14 @@
 """Chunks of plain bytes, values as plain Python, and damage: what the codec tests share."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import pairwise
 
-import hypothesis.strategies as st
 import numpy as np
 from lanceref.codecs.compressive import decode_block, decode_mini
 from lanceref.codecs.mini_blocks import MiniBlocks
 from lanceref.codecs.values import ChunkRun, Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import BytesError
 from lanceref.core.spans import SpanRecorder
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
@@ -142,34 +137,3 @@ def block_values(encoding: CompressiveEncoding, data: bytes, count: int) -> list
 def words(values: Sequence[int], bits: int) -> bytes:
     """Write integers of `bits` bits."""
     return b"".join(value.to_bytes(bits // 8, "little") for value in values)
-
-
-def damaged(draw: st.DataObject, run: ChunkRun) -> ChunkRun:
-    """Change a few bytes of a run, and perhaps a size or a count, staying inside its bytes."""
-    data, sizes, counts = run.data.copy(), run.sizes.copy(), run.counts.copy()
-    edits = st.tuples(st.integers(0, max(0, len(data) - 1)), st.integers(0, 255))
-    for at, value in draw.draw(st.lists(edits, max_size=4)):
-        if len(data):
-            data[at] = value
-    chunk = draw.draw(st.integers(0, run.num_chunks - 1))
-    buffer = draw.draw(st.integers(0, len(sizes) - 1))
-    if draw.draw(st.booleans()):
-        room = len(data) - int(run.starts[buffer, chunk])
-        sizes[buffer, chunk] = draw.draw(st.integers(0, room))
-    if draw.draw(st.booleans()):
-        counts[chunk] = draw.draw(st.integers(0, 2000))
-    return replace(run, data=data, sizes=sizes, counts=counts)
-
-
-def gives_values_or_refuses(decode: Callable[[ChunkRun], Values], run: ChunkRun) -> None:
-    """Assert that a run decodes to sound values of its count, or is refused in full."""
-    try:
-        values = decode(run)
-    except BytesError as error:
-        assert error.clause.startswith("L.codec.")
-        assert BASE <= error.offset <= BASE + len(run.data)
-        assert str(error.found)
-        assert str(error.wanted)
-    else:
-        check(values)
-        assert values.count == run.num_values

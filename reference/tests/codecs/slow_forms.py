@@ -1,7 +1,5 @@
 """Codecs written value by value, as the chapter states them: bytes for decoders to read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import hypothesis.strategies as st
@@ -73,12 +71,6 @@ def ends(values: Sequence[bytes], start: int = 0) -> list[int]:
     for value in values:
         offsets.append(offsets[-1] + len(value))
     return offsets
-
-
-def string_chunk(values: Sequence[bytes], bits: int) -> bytes:
-    """Write a chunk of strings: offsets from its own start, the bytes, `H` to a whole offset."""
-    data = words(ends(values, (len(values) + 1) * bits // 8), bits) + b"".join(values)
-    return data + b"H" * (-len(data) % (bits // 8))
 
 
 def string_block(values: Sequence[bytes], bits: int) -> bytes:

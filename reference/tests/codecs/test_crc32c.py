@@ -1,7 +1,5 @@
 """CRC-32C."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from lanceref.core.crc32c import LONG_BYTES, crc32c

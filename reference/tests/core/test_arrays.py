@@ -1,7 +1,5 @@
 """Arrow arrays: integers on the same memory, nesting, slices, comparison."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys
@@ -29,7 +27,7 @@ DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 
 
 @given(st.sampled_from(DTYPES), st.lists(st.integers(0, 127)), st.integers(1, 3))
-def test_values_are_kept(dtype: str, values: list[int], step: int) -> None:
+def test_values_are_kept(dtype, values, step):
     """Values and width are those of the NumPy array, whatever its strides."""
     numbers = np.array(values, dtype)[::step]
     found = arrow_array(numbers)
@@ -38,13 +36,13 @@ def test_values_are_kept(dtype: str, values: list[int], step: int) -> None:
     assert found.to_pylist() == values[::step]
 
 
-def test_memory_is_shared() -> None:
+def test_memory_is_shared():
     """Nothing is copied where the integers lie side by side."""
     numbers = np.arange(9)
     assert arrow_array(numbers).buffers()[1].address == numbers.ctypes.data
 
 
-def test_pandas_is_not_imported() -> None:
+def test_pandas_is_not_imported():
     """Making an array, and taking by it, leaves pandas alone."""
     program = (
         "import sys, numpy as np\n"
@@ -62,9 +60,7 @@ NUMBERS = st.lists(st.integers(0, 20))
 
 
 @given(NUMBERS, NUMBERS, st.sampled_from(DTYPES), st.booleans())
-def test_sets_are_those_of_python(
-    left: list[int], right: list[int], dtype: str, ascending: bool
-) -> None:
+def test_sets_are_those_of_python(left, right, dtype, ascending):
     """Whether what is given is one already or not; the type stays."""
     given_left = sorted(set(left)) if ascending else left
     one, other = np.array(given_left, dtype), np.array(right, dtype)
@@ -90,7 +86,7 @@ def test_sets_are_those_of_python(
         ),
     ],
 )
-def test_only_the_content_changes(before: pa.DataType, after: pa.DataType, rows: list) -> None:
+def test_only_the_content_changes(before, after, rows):
     """Validity and offsets stay, of whole arrays and of slices."""
     array = pa.array(rows, before)
 

@@ -1,7 +1,5 @@
 """Limits on hostile bytes and on memory."""
 
-from __future__ import annotations
-
 import os
 import platform
 import resource

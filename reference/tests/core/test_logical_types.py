@@ -72,7 +72,7 @@ def test_name_and_parameters_become_metadata(type_, storage, name, parameters):
     )
 
 
-def test_known_extension_types_are_resolved_and_unknown_ones_kept() -> None:
+def test_known_extension_types_are_resolved_and_unknown_ones_kept():
     """A name that pyarrow knows becomes its type, any other stays metadata."""
     named = {"ARROW:extension:name": "arrow.uuid"}
     stored = pa.schema(
@@ -102,7 +102,7 @@ class _Strange(pa.ExtensionType):
         raise KeyError(serialized)
 
 
-def test_a_class_that_fails_leaves_the_storage() -> None:
+def test_a_class_that_fails_leaves_the_storage():
     """Whatever it raises: the name stays metadata."""
     pa.register_extension_type(_Strange())
     try:
@@ -113,7 +113,7 @@ def test_a_class_that_fails_leaves_the_storage() -> None:
         pa.unregister_extension_type("test.strange")
 
 
-def test_a_batch_is_resolved_without_a_copy() -> None:
+def test_a_batch_is_resolved_without_a_copy():
     """The extension array of a resolved batch lies over the stored bytes."""
     field = pa.field("u", pa.binary(16), metadata={"ARROW:extension:name": "arrow.uuid"})
     batch = pa.record_batch([pa.array([b"0" * 16], pa.binary(16))], schema=pa.schema([field]))
@@ -122,45 +122,3 @@ def test_a_batch_is_resolved_without_a_copy() -> None:
 
     assert shown.schema == resolved(batch.schema)
     assert shown.column(0).storage.buffers()[1].address == batch.column(0).buffers()[1].address
-
-
-def _extended() -> pa.Table:
-    """Columns of extension types that pyarrow knows, that only the oracle knows, and of no one."""
-    known = {
-        pa.uuid(): [b"0123456789abcdef", None],
-        pa.bool8(): [1, None],
-        pa.fixed_shape_tensor(pa.float32(), [2, 2]): [[1.0, 2.0, 3.0, 4.0]] * 2,
-        pa.opaque(pa.utf8(), "n", "v"): ["a", None],
-    }
-    names = ("lance.bfloat16", "no.such.type")
-    fields = [pa.field(f"known{number}", type_) for number, type_ in enumerate(known)]
-    arrays = [
-        pa.ExtensionArray.from_storage(type_, pa.array(rows, type_.storage_type))
-        for type_, rows in known.items()
-    ]
-    for name in names:
-        pairs = {"ARROW:extension:name": name, "ARROW:extension:metadata": "", "k": "v"}
-        fields.append(pa.field(name.replace(".", "-"), pa.binary(2), metadata=pairs))
-        arrays.append(pa.array([b"ab", None], pa.binary(2)))
-    return pa.table(arrays, schema=pa.schema(fields))
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("version", ["0.1", "2.0", "2.1", "2.2", "2.3"])
-def test_extension_types_read_as_with_the_oracle(version, tmp_path):
-    """Schema, rows and takes of a table are the oracle's, and so are those of its file."""
-    import lance
-    from lance.file import LanceFileReader as TheirReader
-    from pylanceref.dataset import dataset
-    from pylanceref.file import LanceFileReader
-
-    theirs = lance.write_dataset(_extended(), f"{tmp_path}/t", data_storage_version=version)
-    ours = dataset(f"{tmp_path}/t")
-
-    assert ours.schema.equals(theirs.schema, check_metadata=True)
-    assert ours.to_table().equals(theirs.to_table(), check_metadata=True)
-    assert ours.take([1]).equals(theirs.take([1]), check_metadata=True)
-    if version != "0.1":
-        (file,) = (tmp_path / "t" / "data").iterdir()
-        found = LanceFileReader(str(file)).read_all().to_table()
-        assert found.equals(TheirReader(str(file)).read_all().to_table(), check_metadata=True)

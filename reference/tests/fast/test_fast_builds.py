@@ -1,7 +1,5 @@
 """Fast forms of what builds indices over text: each gives what its plain form gives."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """The fast form of what a path finds in documents gives what the plain form gives."""
 
-from __future__ import annotations
-
 import json
 
 import hypothesis.strategies as st

@@ -1,7 +1,5 @@
 """Graphs built by blocks: candidates, selection and regions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +12,7 @@ from lanceref.kernels.hnsw_graph import GraphParameters, search
 
 
 @given(st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 8), st.integers(1, 3))
-def test_blocks_choose_as_the_plain_form(seed: int, count: int, m: int, width: int) -> None:
+def test_blocks_choose_as_the_plain_form(seed, count, m, width):
     """Whole blocks of nodes choose what each of them would by algorithm 4, ties included."""
     random = np.random.default_rng(seed)
     vectors = random.integers(-4, 5, (count + 3, width)).astype(np.float32)
@@ -32,7 +30,7 @@ def test_blocks_choose_as_the_plain_form(seed: int, count: int, m: int, width: i
 
 
 @given(st.integers(0, 2**32), st.integers(1, 150), st.integers(1, 40))
-def test_the_nearest_before_each_node_come_first(seed: int, num_nodes: int, most: int) -> None:
+def test_the_nearest_before_each_node_come_first(seed, num_nodes, most):
     """Every node is given its `most` nearest of those before it, as far as there are any."""
     vectors = np.random.default_rng(seed).integers(-9, 9, (num_nodes, 2))
     full = ((vectors[:, None] - vectors) ** 2).sum(2)
@@ -51,9 +49,7 @@ def test_the_nearest_before_each_node_come_first(seed: int, num_nodes: int, most
 
 
 @pytest.mark.parametrize(("metric", "crowded"), [("l2", False), ("dot", True)])
-def test_regions_hold_nearly_all_that_is_near(
-    metric: str, crowded: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_regions_hold_nearly_all_that_is_near(metric, crowded, monkeypatch):
     """Graphs by regions are as good as those by all nodes, equal vectors or not."""
     random = np.random.default_rng(2)
     vectors = random.normal(size=(6000, 8)).astype(np.float32)
@@ -79,7 +75,7 @@ def test_regions_hold_nearly_all_that_is_near(
 
 
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot", "hamming"])
-def test_both_ways_to_build_give_graphs_that_find_as_much(metric: str) -> None:
+def test_both_ways_to_build_give_graphs_that_find_as_much(metric):
     """Of 600 vectors, the ten nearest to each of 50 are found by nearly all walks of either."""
     vectors = np.random.default_rng(5).integers(1, 256, (600, 6)).astype(np.uint8)
     space, every = space_of(vectors, metric), np.arange(600)

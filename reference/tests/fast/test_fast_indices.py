@@ -1,7 +1,5 @@
 """Fast forms of what searches indices: each gives what its plain form gives."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 import hypothesis.strategies as st

@@ -1,7 +1,5 @@
 """Data files in memory: written in any version, opened, read in every way, and checked."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 Each is written by us and by the oracle.
 """
 
-from __future__ import annotations
-
 import decimal
 from dataclasses import dataclass
 

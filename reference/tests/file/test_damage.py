@@ -1,7 +1,5 @@
 """Damaged data files: rows, or an error that names clause, place and words; nothing else."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,16 +1,9 @@
 """Data files against the oracle: the same bytes, or each reads the other's."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from random import Random
 
-import lanceref
 import pyarrow as pa
-import pylanceref
 import pytest
-from lanceref.core.file_versions import V0_1
-from lanceref_testing.tables import random_sample
 
 from .in_memory import assert_clean_and_owned, assert_reads_as, read_by_oracle, written
 from .stored_columns import CASES, COLUMNS, StoredColumn
@@ -68,39 +61,3 @@ def _storage(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return a column without its extension type, which a library may have registered."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return array.storage if isinstance(array, pa.ExtensionArray) else array
-
-
-def _dataset(table: pa.Table, path: Path, **options: object):
-    import lance
-
-    lance.write_dataset(table, str(path), data_storage_version="legacy", **options)
-    return lambda: lance.dataset(str(path)).to_table()
-
-
-def test_0_1_files_are_those_of_the_oracle_and_are_read_as_it_reads_them(tmp_path):
-    """Random tables of every type, in batches of several sizes; it cannot read all it writes."""
-    read = compared = 0
-    for seed in range(120):
-        sample = random_sample(seed, V0_1)
-        rows = Random(seed).choice([7, 64, 1024, 3000])
-        if not sample.table.num_rows:
-            continue
-        path = tmp_path / str(seed)
-        theirs = _dataset(sample.table, path, max_rows_per_group=rows)
-        (file,) = Path(path, "data").iterdir()
-        ours = written(sample.table, "0.1", group_rows=rows)
-        assert file.read_bytes() == ours, f"seed {seed}"
-        compared += 1
-        if seed % 3:
-            continue
-        found = pylanceref.dataset(str(path)).to_table()
-        assert [] == lanceref.validate(str(path), deep=True), f"seed {seed}"
-        try:
-            wanted = theirs()
-        except (OSError, ValueError):
-            continue
-        if not wanted.equals(found):  # NaN
-            assert repr(wanted.to_pylist()) == repr(found.to_pylist()), f"seed {seed}"
-        read += 1
-    assert compared > 90
-    assert read > 15

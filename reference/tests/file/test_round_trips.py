@@ -1,7 +1,5 @@
 """What is written in a version is read in it: whole, in ranges, as rows, plainly and fast."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings

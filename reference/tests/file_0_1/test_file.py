@@ -23,7 +23,7 @@ from ..file.in_memory import (
 from .building import WORKED, metadata_of, read, with_metadata
 
 DATA = written(WORKED, "0.1")
-POSITION, MESSAGE = metadata_of(DATA)
+POSITION, _ = metadata_of(DATA)
 MIXED = pa.table(
     {
         "a": pa.array([1, None, 3, 4], pa.int32()),

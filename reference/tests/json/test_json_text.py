@@ -33,13 +33,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_is_not_json_is_refused(text: str) -> None:
+def test_what_is_not_json_is_refused(text):
     """Text beyond JSON and its liberties raises DataRefused."""
     with pytest.raises(DataRefused):
         jsontext.document(text)
 
 
-def test_nesting_has_a_limit() -> None:
+def test_nesting_has_a_limit():
     """200 containers inside each other are written, 201 are refused."""
     jsontext.document("[" * 200 + "]" * 200)
 
@@ -48,7 +48,7 @@ def test_nesting_has_a_limit() -> None:
 
 
 @given(st.text())
-def test_any_text_is_a_document_or_refused(text: str) -> None:
+def test_any_text_is_a_document_or_refused(text):
     """No text raises anything but DataRefused."""
     try:
         jsontext.document(text)
@@ -76,7 +76,7 @@ def _value(rng: random.Random, depth: int) -> object:
 
 
 @pytest.mark.oracle
-def test_documents_and_their_text_are_the_oracles(tmp_path: object) -> None:
+def test_documents_and_their_text_are_the_oracles(tmp_path):
     """2 000 random documents and every liberty become the oracle's bytes, and read as its text."""
     import lance
     from lance.file import LanceFileReader
@@ -103,7 +103,7 @@ def test_documents_and_their_text_are_the_oracles(tmp_path: object) -> None:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("text", REFUSED)
-def test_the_oracle_refuses_the_same(text: str, tmp_path: object) -> None:
+def test_the_oracle_refuses_the_same(text, tmp_path):
     """What we refuse the oracle refuses too."""
     import lance
 

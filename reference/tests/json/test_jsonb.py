@@ -1,7 +1,5 @@
 """JSON documents as bytes."""
 
-from __future__ import annotations
-
 import json
 
 import pyarrow as pa
@@ -23,14 +21,14 @@ def text(document: bytes, ctx: Context = CTX) -> str:
     return jsonb.texts(pa.array([document], pa.large_binary()), ctx, PLACE)[0].as_py()
 
 
-def test_a_slice_reads_its_own_rows() -> None:
+def test_a_slice_reads_its_own_rows():
     """Documents of a slice with nulls are those of its rows."""
     documents = jsontext.documents(pa.array(["1", None, "[2]", "3"]))
 
     assert jsonb.texts(documents.slice(1, 2), CTX, PLACE).to_pylist() == [None, "[2]"]
 
 
-def test_deep_nesting_needs_no_stack() -> None:
+def test_deep_nesting_needs_no_stack():
     """A document of 3 000 arrays inside each other is read."""
     document = bytes.fromhex("80000000")
     depth = 3000
@@ -42,7 +40,7 @@ def test_deep_nesting_needs_no_stack() -> None:
     assert text(document) == "[" * (depth + 1) + "]" * (depth + 1)
 
 
-def test_too_much_text_for_one_array_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_text_for_one_array_is_refused(monkeypatch):
     """What does not fit the 32-bit offsets of an Arrow string array ends in LimitExceeded."""
     monkeypatch.setattr(jsonb, "MAX_TEXT_BYTES", 10)
 
@@ -63,7 +61,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_what_is_written_reads_back(value: object) -> None:
+def test_what_is_written_reads_back(value):
     """Text, document, text: the value stays the same, and checking finds nothing."""
     document = jsontext.document(json.dumps(value))
     ctx = Context("data.lance", findings=[])
@@ -74,7 +72,7 @@ def test_what_is_written_reads_back(value: object) -> None:
 
 
 @given(JSON, st.data())
-def test_damaged_documents_are_text_or_an_error(value: object, data: st.DataObject) -> None:
+def test_damaged_documents_are_text_or_an_error(value, data):
     """One changed byte of a document gives JSON text or a LanceError."""
     document = bytearray(jsontext.document(json.dumps(value)))
     document[data.draw(st.integers(0, len(document) - 1))] = data.draw(st.integers(0, 255))
@@ -94,7 +92,7 @@ def test_damaged_documents_are_text_or_an_error(value: object, data: st.DataObje
         ("50012c", "500007", "L.json.number-width"),
     ],
 )
-def test_a_document_that_breaks_a_clause_is_found(was: str, now: str, clause: str) -> None:
+def test_a_document_that_breaks_a_clause_is_found(was, now, clause):
     """A check reports what readers pass over too: keys that fall, numbers that are too wide."""
     sound = jsontext.document('{"a":[1,2,3],"b":300}')
     damaged = sound.replace(bytes.fromhex(was), bytes.fromhex(now), 1)

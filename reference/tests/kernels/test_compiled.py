@@ -1,7 +1,5 @@
 """Compiled kernels: when they are used. `fast` holds what they give against plain forms."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

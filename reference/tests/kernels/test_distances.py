@@ -1,7 +1,5 @@
 """Distances between vectors, their nearest, and products of bytes."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """HNSW: levels, spaces, selection of neighbours, building, repair and search."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +17,7 @@ from lanceref.kernels.hnsw_graph import (
 from numpy.typing import NDArray
 
 
-def test_the_first_nodes_of_level_1_and_2_are_those_of_real_files() -> None:
+def test_the_first_nodes_of_level_1_and_2_are_those_of_real_files():
     """With m = 20, files hold nodes 44, 69, 76, 84, 102 on level 1 and 364 first on level 2."""
     levels = node_levels(1000, 20, 7)
 
@@ -28,7 +26,7 @@ def test_the_first_nodes_of_level_1_and_2_are_those_of_real_files() -> None:
 
 
 @given(st.integers(0, 3000), st.integers(4, 64), st.integers(1, 9))
-def test_levels_do_not_depend_on_later_nodes(num_nodes: int, m: int, max_level: int) -> None:
+def test_levels_do_not_depend_on_later_nodes(num_nodes, m, max_level):
     """A shorter graph has the levels of a longer one's first nodes, all below the limit."""
     levels = node_levels(num_nodes, m, max_level)
 
@@ -36,7 +34,7 @@ def test_levels_do_not_depend_on_later_nodes(num_nodes: int, m: int, max_level: 
     assert ((levels >= 0) & (levels < max_level)).all()
 
 
-def test_candidates_nearer_to_each_other_are_pruned() -> None:
+def test_candidates_nearer_to_each_other_are_pruned():
     """Of 1, 2 and -3 seen from 0, 2 is nearer to 1 than to 0: it comes last, or not at all."""
     space = space_of(np.array([[0.0], [1.0], [2.0], [-3.0]]), "l2")
     near = [(1.0, 1), (4.0, 2), (9.0, 3)]
@@ -49,21 +47,21 @@ def test_candidates_nearer_to_each_other_are_pruned() -> None:
 SPACE = space_of(np.array([[0.0], [1.0], [5.0], [6.0]]), "l2")
 
 
-def test_a_piece_of_two_gets_one_edge() -> None:
+def test_a_piece_of_two_gets_one_edge():
     """Rows 2 and 3 see each other only: the nearest reached row, 1, gets an edge to 2."""
     out = repair(SPACE, np.array([[1], [0], [3], [2]]), 0)
 
     assert out.tolist() == [[1, EMPTY], [0, 2], [3, EMPTY], [2, EMPTY]]
 
 
-def test_a_neighbour_of_its_own_comes_first() -> None:
+def test_a_neighbour_of_its_own_comes_first():
     """Row 3 chose row 0, which was reached: 0 leads back to it although 2 is nearer."""
     out = repair(SPACE, np.array([[1], [2], [0], [0]]), 0)
 
     assert out.tolist() == [[1, 3], [2, EMPTY], [0, EMPTY], [0, EMPTY]]
 
 
-def test_a_row_gets_one_edge_more_at_most() -> None:
+def test_a_row_gets_one_edge_more_at_most():
     """Three rows that chose row 0 and are chosen by none hang on different rows."""
     out = repair(SPACE, np.array([[EMPTY], [0], [0], [0]]), 0)
 
@@ -111,9 +109,7 @@ def check(graph: Graph, num_nodes: int, parameters: GraphParameters) -> None:
 @given(
     st.integers(0, 2**32), st.integers(1, 200), st.integers(4, 8), st.integers(1, 5), st.booleans()
 )
-def test_every_graph_has_its_shape(
-    seed: int, num_nodes: int, m: int, width: int, is_l2: bool
-) -> None:
+def test_every_graph_has_its_shape(seed, num_nodes, m, width, is_l2):
     """Few values, many duplicates: degrees stay below the limits and every node is reached."""
     random = np.random.default_rng(seed)
     vectors = random.integers(0, 3, (num_nodes, width)).astype(np.float32)
@@ -136,7 +132,7 @@ LINE = {0: [1], 1: [0, 2], 2: [1, 3], 3: [2, 4], 4: [3, 5], 5: [4]}
 """Six nodes in a row, each beside the next."""
 
 
-def test_what_is_not_admitted_is_walked_over() -> None:
+def test_what_is_not_admitted_is_walked_over():
     """A filter that only admits the far end finds it, and distances outside bounds are left."""
     graph = Graph(0, (level_of(LINE),))
     only = np.array([False] * 5 + [True])
@@ -150,7 +146,7 @@ def test_what_is_not_admitted_is_walked_over() -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 150))
-def test_a_walk_with_room_for_all_finds_all(seed: int, num_nodes: int) -> None:
+def test_a_walk_with_room_for_all_finds_all(seed, num_nodes):
     """On one level, with ef as large as the graph, every node is found, ordered."""
     random = np.random.default_rng(seed)
     vectors = random.integers(0, 4, (num_nodes, 2)).astype(np.float32)
@@ -163,7 +159,7 @@ def test_a_walk_with_room_for_all_finds_all(seed: int, num_nodes: int) -> None:
     assert far.tolist() == distances[found].tolist()
 
 
-def test_a_node_missing_above_has_no_neighbours_there() -> None:
+def test_a_node_missing_above_has_no_neighbours_there():
     """An entry point that level 1 lacks is where the walk on level 0 starts."""
     graph = Graph(0, (level_of(LINE), level_of({4: [5], 5: [4]})))
 

@@ -1,7 +1,5 @@
 """K-means: the nearest centroids, and how centroids are trained."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest

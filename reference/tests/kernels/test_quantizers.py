@@ -1,7 +1,5 @@
 """Product quantizer and scalar quantizer: codes, distances from codes, codes as bytes."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -79,20 +77,6 @@ def test_training_brings_codewords_near(num_bits):
     assert lost(trained) < 0.8 * lost(ProductQuantizer(drawn, "l2"))
 
 
-def test_transposed_rows_are_columns_cut_into_rows():
-    """Three rows of two bytes, transposed, hold all first bytes before the second ones."""
-    columns = np.array([[1, 2, 3], [11, 12, 13]], np.uint8)
-    assert stored_from(columns, transposed=True).tolist() == [[1, 2], [3, 11], [12, 13]]
-    assert stored_from(columns, transposed=False).tolist() == [[1, 11], [2, 12], [3, 13]]
-
-
-def test_of_two_codes_the_first_is_the_low_half():
-    """The codes 1, 2, 3, 4 of one row are the bytes 0x21 and 0x43."""
-    codes = np.array([[1], [2], [3], [4]], np.uint8)
-    assert columns_from(codes, 4).tolist() == [[0x21], [0x43]]
-    assert columns_from(codes, 8).tolist() == codes.tolist()
-
-
 @given(
     hnp.arrays(np.uint8, st.tuples(st.integers(1, 5), st.integers(0, 40))),
     st.booleans(),
@@ -109,13 +93,6 @@ def test_columns_come_back(columns, transposed):
 def test_codes_come_back(num_bits, columns):
     """Codes taken from bytes make these bytes again."""
     np.testing.assert_array_equal(columns_from(codes_in(columns, num_bits), num_bits), columns)
-
-
-def test_a_worked_look_up():
-    """Two tables, n and 1000 n: the bytes 3 and 4 make 4003."""
-    table = np.stack([np.arange(256), 1000 * np.arange(256)]).astype(np.int32)
-    columns = np.array([[3, 0, 255], [4, 255, 0]], np.uint8)
-    assert look_up(table, columns).tolist() == [4003, 255_000, 255]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])

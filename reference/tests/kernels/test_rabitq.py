@@ -1,7 +1,5 @@
 """RabitQ: rotation, signs, extended codes, factors and estimated distances."""
 
-from __future__ import annotations
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -9,7 +7,6 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.kernels.distance import distances
 from lanceref.kernels.rabitq_codes import (
-    bit_places,
     block_bytes,
     codes_in,
     columns_of,
@@ -62,18 +59,6 @@ def test_worked_signs():
     assert signs_in(columns).tolist() == [[True, False, True, False, True, False, False, True]]
 
 
-def test_a_worked_block_of_signs():
-    """Of 33 rows, 32 are cut into halves, in the order of a shuffle, and one is left as it is."""
-    columns = np.arange(33, dtype=np.uint8)[None] * 7 % 251
-    stored = stored_from(columns, packed=True)[:, 0]
-    rows = columns[0].tolist()
-    assert stored[0] == (rows[0] & 15) | (rows[16] & 15) << 4
-    assert stored[1] == (rows[8] & 15) | (rows[24] & 15) << 4
-    assert stored[2] == (rows[1] & 15) | (rows[17] & 15) << 4
-    assert stored[31] == rows[15] >> 4 | rows[31] & 0xF0
-    assert stored[32] == rows[32]
-
-
 @pytest.mark.parametrize("packed", [True, False])
 @given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 4), st.integers(0, 100))))
 def test_signs_come_back(packed, columns):
@@ -81,39 +66,6 @@ def test_signs_come_back(packed, columns):
     stored = stored_from(columns, packed=packed)
     assert stored.shape == columns.shape[::-1]
     np.testing.assert_array_equal(columns_of(stored, packed=packed), columns)
-
-
-ONE_BIT = {
-    # bits of a code, component, bit of its code: byte and bit in the block
-    (1, 9, 0): (1, 1),
-    (2, 17, 1): (1, 3),
-    (3, 33, 2): (16 + 1, 4),
-    (4, 16, 0): (8, 0),
-    (4, 25, 3): (9, 7),
-    (5, 63, 4): (32 + 7, 7),
-    (6, 50, 3): (16 + 2, 7),
-    (7, 50, 4): (32 + 2, 6),
-    (8, 63, 7): (63, 7),
-}
-
-
-@pytest.mark.parametrize("bit", ONE_BIT)
-def test_worked_places(bit):
-    """One bit of one code is one bit of the block."""
-    num_bits, component, place = bit
-    codes = np.zeros((1, 64), np.uint8)
-    codes[0, component] = 1 << place
-    stored = block_bytes(codes, num_bits)
-    byte, at = ONE_BIT[bit]
-    assert stored.shape == (1, 8 * num_bits)
-    assert np.flatnonzero(stored).tolist() == [byte]
-    assert stored[0, byte] == 1 << at
-
-
-@pytest.mark.parametrize("num_bits", range(1, 9))
-def test_every_bit_has_a_place(num_bits):
-    """No two bits of codes share one of the block."""
-    assert sorted(bit_places(num_bits).tolist()) == list(range(64 * num_bits))
 
 
 @given(st.integers(1, 8), st.data())
@@ -140,14 +92,8 @@ def test_worked_codes():
 
 
 Z = np.array([[1, -3]], np.float32)
-
-
 W = np.array([[0.5, -0.5]], np.float32)
-
-
 G = np.array([[2, 1]], np.float32)
-
-
 N2 = np.array([10], np.float32)
 
 
@@ -188,12 +134,6 @@ def estimate(center, rows, query, metric, num_bits):
     if num_bits:
         return by_codes(asked, sums, codes, num_bits, found), bound
     return by_signs(asked, sums, found), bound
-
-
-def test_worked_sums():
-    """Signs choose components: of 1 .. 8 the bits 0b10000001 choose 1 and 8."""
-    columns = np.array([[0b10000001, 0, 255]], np.uint8)
-    assert sign_sums(np.arange(1, 9, dtype=np.float32), columns).tolist() == [9, 0, 36]
 
 
 @pytest.mark.parametrize("steps", [STEPS, FINE_STEPS])

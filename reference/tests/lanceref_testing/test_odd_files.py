@@ -16,7 +16,6 @@ from lanceref_testing.oddities import ALL, NEEDS, SLOPPY, WRITERS_ONLY, Chance, 
 from lanceref_testing.tables import random_sample
 from pylanceref.file import LanceFileReader
 
-from tests.file.in_memory import read_by_oracle
 from tests.lanceref_testing.plain import plain_columns
 
 VERSIONS = {"2.0": V2_0, "2.1": V2_1, "2.2": V2_2, "2.3": V2_3}
@@ -124,45 +123,3 @@ def test_numbers_may_be_longer_than_they_need():
     chance = Chance(3, {"numbers longer than they need"})
 
     assert {"ac02", "ac8200", "ac828000"} == {varint(chance, 300, 4).hex() for _ in range(200)}
-
-
-ROWS = {
-    "numbers": pa.array([None if i % 7 == 0 else i * i for i in range(900)], pa.int64()),
-    "strings": pa.array([None if i % 5 == 0 else f"value {i % 50}" for i in range(900)]),
-    "lists": pa.array([None if i % 7 == 0 else list(range(i % 5)) for i in range(900)]),
-    "nested": pa.array([[[{"a": i, "b": "x"}], []] if i % 4 else [] for i in range(300)]),
-    "vectors": pa.array([[i, 1, 2] for i in range(900)], pa.list_(pa.float32(), 3)),
-    "dictionary": pa.array([f"v{i % 7}" for i in range(900)]).dictionary_encode(),
-    "constant": pa.array([7, None] * 400),
-    "wide": pa.array([f"{i:03d}" * 300 if i % 3 else None for i in range(60)]),
-    "map": pa.array([[("k", i)] if i % 2 else [] for i in range(90)], pa.map_("string", "int8")),
-}
-
-
-@pytest.mark.parametrize("version", ["2.1", "2.2", "2.3"])
-def test_pages_of_any_layout_are_read_equal(tmp_path, version):
-    """Rows of every structure are scanned and taken, and all their bytes are explained."""
-    for seed in range(8):
-        for name in ROWS.keys() - ({"map"} if version == "2.1" else set()):
-            table = pa.table({"c": ROWS[name]})
-            odd_file(tmp_path / "f", table, VERSIONS[version], Chance(seed))
-            _check_rows(tmp_path / "f", table)
-            assert seed or [] == explain(tmp_path / "f").unowned
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("version", ["2.1", "2.2", "2.3"])
-def test_the_oracle_reads_odd_files(tmp_path, version):
-    """The oracle reads what its writer never makes, except D.codec.deltas."""
-    written = []
-    for seed in range(3):
-        for name in ROWS.keys() - ({"map"} if version == "2.1" else set()):
-            written.append((name, str(tmp_path / f"{seed}-{name}")))
-            table = pa.table({"c": ROWS[name]})
-            chance = Chance(seed, ALL - {"compressed deltas", "deltas of deltas"})
-            odd_file(written[-1][1], table, VERSIONS[version], chance)
-            _check_rows(written[-1][1], table)
-
-    read = read_by_oracle([path for _, path in written])
-    for (name, path), rows in zip(written, read, strict=True):
-        assert ROWS[name].to_pylist() == rows.to_pylist(), path

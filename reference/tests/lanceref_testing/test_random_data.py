@@ -1,7 +1,5 @@
 """Random data: what is drawn is legal, covers every shape, and is the same for the same seed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 

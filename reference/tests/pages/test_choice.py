@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from lanceref.codecs.encoder_inputs import dictionary_parts, stored_values, validity_of
 from lanceref.codecs.values import Fixed, Variable
+from lanceref.core.context import Context
 from lanceref.core.errors import DataRefused
 from lanceref.pages.leafvalues import leaf_array
 
 from ..file.in_memory import column, opened, pages_of, scanned, written
-from .nesting import PLACE
 
+PLACE = Context("test").at(0)
 LIST = pa.list_(pa.int64())
 FAR = [2**62 + 7 * i for i in range(5)]
 VECTORS = [[float(i)] * 64 for i in range(2)]

@@ -1,7 +1,5 @@
 """Every protobuf message in the files of a folder, found without the reference's own parsers."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which fields of a message the generated modules know, at any depth, and which nobody fills."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
