@@ -98,12 +98,11 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def spark(session: nox.Session) -> None:
-    """Run the tests of Spark, with 30 schedules of faults."""
+    """Run the tests of Spark, those that take long too."""
     if not _has_java(session):
         return
     session.install("-e", ".[oracle,test,spark]")
-    tests = session.posargs or _spark_tests()
-    session.run("pytest", "-m", "spark", *tests, env={"LANCEREF_FAULT_SCHEDULES": "30"})
+    session.run("pytest", "-m", "spark", *(session.posargs or _spark_tests()))
 
 
 @nox.session

@@ -1,7 +1,5 @@
 """Tables with overlays, made for tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

@@ -7,8 +7,6 @@ may be on the disk already; `unsettled` takes the files that would be lost. The 
 what the disk holds at the end.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,9 +1,5 @@
 """Sessions of files."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pyarrow as pa
 import pytest
 from pylanceref.file import LanceFileSession
@@ -24,7 +20,7 @@ def _calls(session) -> list[object]:
     return found
 
 
-def test_files_are_written_and_read_below_the_folder(tmp_path: Path) -> None:
+def test_files_are_written_and_read_below_the_folder(tmp_path):
     """No path leaves the folder of the session."""
     session = LanceFileSession(tmp_path / "s")
     rows = [{"a": 1}, {"a": 2}, {"a": 3}]
@@ -38,7 +34,7 @@ def test_files_are_written_and_read_below_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.oracle
-def test_every_call_does_as_with_the_oracle(tmp_path: Path) -> None:
+def test_every_call_does_as_with_the_oracle(tmp_path):
     """Same results, errors of the same class."""
     from lance.file import LanceFileSession as Theirs
 

@@ -1,7 +1,5 @@
 """Blobs that are stored before their rows."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pylanceref
 from lanceref.blobs.descriptors import PACKED, PREPARED, sidecar_path

@@ -10,7 +10,6 @@ from lanceref.file_0_1.check import check_data_file
 from lanceref.index.vector.single_file import check_vector_file
 from lanceref.inspection import checker, explain_source, validate
 from lanceref.proto import rowids_pb2
-from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource
 from lanceref.table.deletions import read_deletions
 from lanceref.table.manifest import open_manifest
@@ -74,31 +73,6 @@ def test_all_faults_are_found_not_only_the_first(tmp_path):
 
     assert {"L.table.files.exist", "L.table.fragments.rows"} <= set(found)
     assert 2 <= found.count("L.table.files.exist")
-
-
-def test_a_transaction_file_repeats_the_inline_one(tmp_path):
-    """Another one under the name the manifest gives is reported, by name and by content."""
-    root = put(tmp_path / "t")
-    (root / "_versions" / NAME).write_bytes(WORKED)
-    name = "0-f90e17ac-85c0-4857-b697-74211a7e0b3c.txn"
-    (root / "_transactions").mkdir()
-
-    assert [] == validate(root)
-    (root / "_transactions" / name).write_bytes(Transaction(read_version=5).SerializeToString())
-    assert ["L.txn.file.name", "L.txn.inline.same"] == _clauses(root)
-    (root / "_transactions" / name).write_bytes(b"\xff")
-    assert ["L.txn.file.message"] == _clauses(root)
-
-
-def test_refs_are_checked(tmp_path):
-    """A tag of a version that is not there, a branch that is no JSON."""
-    root = put(tmp_path / "t")
-    (root / "_refs" / "tags").mkdir(parents=True)
-    (root / "_refs" / "tags" / "t.json").write_bytes(b'{"version": 4}')
-    (root / "_refs" / "branches").mkdir()
-    (root / "_refs" / "branches" / "b.json").write_bytes(b"[")
-
-    assert ["L.table.refs.branch", "L.table.refs.exists"] == sorted(_clauses(root))
 
 
 @pytest.mark.parametrize("rows", [2**31, 2**32 - 1])

@@ -233,7 +233,7 @@ def _found(read: Read, path: Path) -> pa.Table | None:
 @pytest.mark.oracle
 @pytest.mark.parametrize("version", ["0.1", "2.0", "2.1", "2.2", "2.3"])
 @pytest.mark.parametrize("kind", ["table", "file"])
-def test_every_type_goes_both_ways(tmp_path, kind: str, version: str) -> None:
+def test_every_type_goes_both_ways(tmp_path, kind, version):
     """What one side writes both read alike; what it refuses the other refuses too."""
     if (kind, version) == ("file", "0.1"):
         return
@@ -270,7 +270,7 @@ def test_every_type_goes_both_ways(tmp_path, kind: str, version: str) -> None:
 
 @pytest.mark.parametrize("version", ["2.1", "2.2", "2.3"])
 @pytest.mark.parametrize("name", PANICS)
-def test_fixed_size_lists_are_of_fixed_size(tmp_path, name: str, version: str) -> None:
+def test_fixed_size_lists_are_of_fixed_size(tmp_path, name, version):
     """Fixed-size lists of variable-width items are refused by every page format."""
     with pytest.raises(NotStorable, match="fixed-size lists of"):
         write_dataset(pa.table({"c": CASES[name]}), tmp_path, data_storage_version=version)

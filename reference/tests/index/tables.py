@@ -1,7 +1,5 @@
 """Tables with indices, and what both ways of reading them find."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Index files, segments and their builds: what is written, read again, reported and counted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -1,7 +1,5 @@
 """FM: suffix arrays, trees, partitions, and rows by parts of their text."""
 
-from __future__ import annotations
-
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -21,8 +19,6 @@ from lanceref.index.fm.partition import (
     suffix_array,
 )
 from lanceref.index.fm.wavelet import (
-    BYTE,
-    NODE,
     HuffmanTree,
     build_tree,
     parse_topology,
@@ -50,12 +46,6 @@ def array_of(text: bytes) -> list[int]:
     return suffix_array(np.frombuffer(text, np.uint8)).tolist()
 
 
-def test_a_worked_suffix_array():
-    """The endings of banana: a, ana, anana, banana, na, nana."""
-    assert array_of(b"banana") == [5, 3, 1, 0, 4, 2]
-    assert array_of(b"") == []
-
-
 @given(st.text("ab\x00\xff", max_size=200).map(lambda text: text.encode("latin-1")))
 def test_as_sorted_by_hand(text):
     """Equal to sorting the endings themselves."""
@@ -70,21 +60,6 @@ def tree_of(text: bytes) -> HuffmanTree:
 def parsed(data: bytes) -> HuffmanTree:
     """Parse a topology."""
     return parse_topology(Cursor(memoryview(data), 0, Context("x")))
-
-
-def test_a_worked_tree():
-    """Of "banana" twice n and once b are joined, then with three times a: the older part first."""
-    tree = tree_of(b"banana")
-    assert [((BYTE, ord("a")), (NODE, 1)), ((BYTE, ord("b")), (BYTE, ord("n")))] == tree.sides
-    assert {ord("a"): [(0, 0)], ord("b"): [(0, 1), (1, 0)], ord("n"): [(0, 1), (1, 1)]} == (
-        tree.paths()
-    )
-    assert tree.encode_topology().hex() == (
-        "02000000" + "0161000000" + "0001000000" + "0162000000" + "016e000000"
-    )
-    # a is 0 at node 0, b is 10 at nodes 0 and 1
-    codes = tree.encode_codes()[97 * 7 :]
-    assert codes.hex().startswith("00000000010100" + "00000000" + "02000000020200" + "00000000")
 
 
 @given(st.binary(min_size=2).filter(lambda text: len(set(text)) > 1))

@@ -1,7 +1,5 @@
 """Geometries of columns."""
 
-from __future__ import annotations
-
 import math
 from struct import pack
 

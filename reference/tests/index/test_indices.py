@@ -1,7 +1,5 @@
 """The indices of a version: which are known, and what happens to those that are not."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from uuid import UUID

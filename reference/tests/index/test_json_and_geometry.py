@@ -1,7 +1,5 @@
 """Indices over members of JSON documents and over geometries, worked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

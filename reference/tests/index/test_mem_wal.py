@@ -1,7 +1,5 @@
 """MemWAL: buckets, hashes and filters of keys, manifests of shards, entries of a log."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import math

@@ -1,7 +1,5 @@
 """MINHASHLSH: signatures, bands, and rows with much of a text in common."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Predicates, their texts, the order of values, and what index types answer."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -73,19 +71,16 @@ def test_a_bound_that_is_null_says_nothing():
     assert may_hold(IsNull(), null, null).all()
 
 
-def test_nulls_come_first_and_equal_values_stay_in_order():
-    """The order is stable."""
-    assert sorted_order(pa.array([3, None, 1, 3, None])).tolist() == [1, 4, 2, 0, 3]
-
-
-def test_the_zeros_differ():
-    """-0.0 comes before 0.0, NaN last."""
-    values = pa.array([float("nan"), 0.0, -0.0, -1.0])
-    assert sorted_order(values).tolist() == [3, 2, 1, 0]
-    assert run_starts(values.take(pa.array([3, 2, 1, 0]))).tolist() == [0, 1, 2, 3]
-
-
-def test_runs_of_equal_neighbours():
-    """Null equals null; nothing has no runs."""
-    assert run_starts(pa.array([None, None, 1, 1, 2])).tolist() == [0, 2, 4]
-    assert run_starts(pa.array([], pa.int64())).tolist() == []
+@pytest.mark.parametrize(
+    ("values", "order", "starts"),
+    [
+        ([3, None, 1, 3, None], [1, 4, 2, 0, 3], [0, 2, 3]),
+        ([math.nan, 0.0, -0.0, -1.0], [3, 2, 1, 0], [0, 1, 2, 3]),
+        ([], [], []),
+    ],
+)
+def test_values_are_ordered_and_cut_into_runs(values, order, starts):
+    """Nulls first and alike, -0.0 before 0.0, NaN last; equal values stay in order."""
+    array = pa.array(values, pa.int64() if not values else None)
+    assert sorted_order(array).tolist() == order
+    assert run_starts(array.take(pa.array(order, pa.int64()))).tolist() == starts

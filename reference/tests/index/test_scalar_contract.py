@@ -1,7 +1,5 @@
 """What holds of every scalar index type: it answers what a scan answers, whatever happened."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -227,14 +225,6 @@ def test_an_index_without_training_covers_nothing(tmp_path):
         dataset.create_scalar_index(column, subject.config(), train=False, name="x")
         assert dataset.index_statistics("x")["num_unindexed_rows"] == dataset.count_rows(), kind
         assert_found(dataset, subject.conditions[column][:3])
-
-
-def test_a_name_is_taken_once(tmp_path):
-    """An index is only replaced where that is asked for."""
-    dataset = write(pa.table({"i": [1]}), tmp_path)
-    dataset.create_scalar_index("i", "BTREE", name="x")
-    with pytest.raises(IndexRefused):
-        dataset.create_scalar_index("i", "BTREE", name="x", replace=False)
 
 
 ENCODE = RowSet.encode

@@ -1,7 +1,5 @@
 """Scalar index types, worked by hand: what files hold, and what each answers in its own way."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref

@@ -11,11 +11,6 @@ def times(job, shared):
     return job * shared
 
 
-def whereabouts(job, shared):
-    """Tell the process."""
-    return os.getpid()
-
-
 def refuse(job, shared):
     """Refuse a file."""
     raise BadMagic("L.file.footer.magic", Place(job, 12, 4), found=b"LANX", wanted=b"LANC")

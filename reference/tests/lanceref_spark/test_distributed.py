@@ -229,30 +229,3 @@ def test_a_table_that_is_always_compacted_wins(table):
     with pytest.raises(CommitConflict):
         build_index(Meanwhile(table.uri, 9), table.uri, "n", "BTREE", shards=2)
     assert pylanceref.dataset(table.uri).list_indices() == []
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("kind", TYPES)
-def test_the_oracle_answers_from_the_segments(table, kind):
-    """From four segments, and from two that were merged, the oracle gives the rows of a scan."""
-    import lance
-
-    column, filters = TYPES[kind]
-    scanned = answers(table, filters)
-    for merged in (None, 2):
-        made = build_index(Loop(), table.uri, column, kind, shards=4, merged=merged)
-        assert answers(lance.dataset(made.uri), filters) == scanned
-
-
-@pytest.mark.oracle
-def test_the_oracle_finds_words_in_every_segment(table):
-    """Over eight segments and over two that were merged, the oracle finds every row of a word."""
-    import lance
-
-    wanted = [i for i, text in enumerate(table.to_table()["t"].to_pylist()) if "cat" in text]
-    for merged in (None, 2):
-        made = build_index(Loop(), table.uri, "t", "INVERTED", shards=8, merged=merged)
-        theirs = lance.dataset(made.uri)
-        rows = theirs.to_table(full_text_query="cat", columns=["t"], with_row_id=True)
-        numbers = [25 * (id_ >> 32) + id_ % 2**32 for id_ in rows["_rowid"].to_pylist()]
-        assert sorted(numbers) == wanted

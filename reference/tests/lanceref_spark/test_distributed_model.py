@@ -3,11 +3,12 @@
 from functools import cache
 
 import numpy as np
-import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref_spark.distributed_index import build_index
 from lanceref_spark.jobs import Loop, Processes
+
+from tests.index.vector.indexed import table as vector_table
 
 DIM, ROWS = 16, 1200
 
@@ -18,11 +19,8 @@ def table(tmp_path_factory):
     random = np.random.default_rng(11)
     points = random.normal(size=(30, DIM)) * 4
     vectors = (points[random.integers(0, 30, ROWS)] + random.normal(size=(ROWS, DIM))).astype("f4")
-    rows = pa.table(
-        {"i": range(ROWS), "v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), DIM)}
-    )
     uri = str(tmp_path_factory.mktemp("vectors") / "t")
-    return pylanceref.write_dataset(rows, uri, max_rows_per_file=ROWS // 8)
+    return pylanceref.write_dataset(vector_table(vectors), uri, max_rows_per_file=ROWS // 8)
 
 
 TYPES = {
@@ -96,15 +94,3 @@ def test_the_model_does_not_depend_on_who_trains(table):
     first = centroids(Loop(), 1)
     assert first == centroids(Processes(2), 1)
     assert first != centroids(Loop(), 2)
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("kind", TYPES)
-def test_the_oracle_searches_the_segments(table, shared, kind):
-    """Segments and merged segments are opened by the oracle, which finds as much as we do."""
-    import lance
-
-    wanted = nearest(table, use_index=False)
-    for made in shared(kind)[:2]:
-        ours, theirs = nearest(made), nearest(lance.dataset(made.uri, version=made.version))
-        assert recall(theirs, wanted) >= recall(ours, wanted) - 0.02

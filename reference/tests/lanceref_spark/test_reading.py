@@ -1,7 +1,5 @@
 """Reading with Spark: options, partitions, readers in processes of their own, validation."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 

@@ -1,7 +1,5 @@
 """Tasks of Spark: workers, jobs, validation and distributed builds give what a loop gives."""
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -16,6 +14,8 @@ from lanceref_spark.distributed_table import add_columns, compact
 from lanceref_spark.executor import Tasks
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
+
+from tests.index.vector.indexed import fixed, points
 
 pytestmark = pytest.mark.spark
 
@@ -52,14 +52,6 @@ def test_tasks_give_the_results_of_a_loop(spark):
     jobs = list(range(7))
     assert list(Tasks(spark).map(times, jobs, 3)) == list(Loop().map(times, jobs, 3))
     assert list(Tasks(spark).map(times, [], 3)) == []
-
-
-def test_jobs_run_in_other_processes(spark):
-    """No job runs in the process of the driver."""
-    from tests.lanceref_spark.sample_jobs import whereabouts
-
-    places = list(Tasks(spark).map(whereabouts, [1, 2, 3], None))
-    assert os.getpid() not in places
 
 
 def test_a_refusal_comes_back_whole(spark):
@@ -109,16 +101,11 @@ def test_each_unit_is_a_task_in_a_worker(spark, damaged):
     assert os.getpid() not in {pid for _, _, pid in done}
 
 
-def vectors():
-    values = np.random.default_rng(3).normal(size=160 * 8).astype("f4")
-    return pa.FixedSizeListArray.from_arrays(values, 8)
-
-
 @pytest.fixture
 def table(tmp_path):
     """160 rows in eight fragments."""
     texts, lists = [f"w{i % 11} x" for i in range(160)], [[i, i + 1] for i in range(160)]
-    rows = pa.table({"a": range(160), "s": texts, "l": lists, "v": vectors()})
+    rows = pa.table({"a": range(160), "s": texts, "l": lists, "v": fixed(points(160))})
     return pylanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=20)
 
 
@@ -144,7 +131,7 @@ def test_tasks_build_and_merge_segments(spark, table, column, kind, filter):
 def test_tasks_train_a_shared_model(spark, table, kind):
     """Shards share a codebook or a rotation; merged ones find the same nearest rows."""
     parameters = {"num_sub_vectors": 4, "num_bits": 4} if kind == "IVF_PQ" else {}
-    queries = vectors().flatten().to_numpy().reshape(-1, 8)[::16]
+    queries = points(160)[::16]
     found = []
     for merged, left in ((None, 8), (2, 2)):
         made = build_index(

@@ -1,7 +1,5 @@
 """Types of Spark: each Arrow type has one place, values come back, none is rounded."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 

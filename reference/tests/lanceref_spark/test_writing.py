@@ -1,17 +1,11 @@
 """Writing with Spark: one job is one version or none, whatever becomes of its tasks."""
 
-from __future__ import annotations
-
 import json
-import os
 from pathlib import Path
 
 import pyarrow as pa
 import pylanceref
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as some
-from lanceref_spark.faulty import unexpected
 from lanceref_spark.streaming import EPOCH, QUERY
 
 pytestmark = pytest.mark.spark
@@ -115,79 +109,18 @@ def test_a_table_that_is_made_meanwhile_is_not_written_over(spark, tmp_path):
     assert pylanceref.dataset(uri).count_rows() == 5
 
 
-@pytest.mark.oracle
-def test_the_oracle_reads_what_spark_wrote(spark, tmp_path):
-    """The oracle reads rows and schema that were saved."""
-    import lance
-
-    frame = numbers(spark, 1000).selectExpr("id", "cast(id as string) s", "array(id, 1) l")
-    made = save(frame, tmp_path / "t")
-    theirs = lance.dataset(made.uri)
-    assert theirs.to_table().to_pylist() == made.to_table().to_pylist()
-    assert theirs.count_rows() == 1000
-
-
-SCHEDULES = int(os.environ.get("LANCEREF_FAULT_SCHEDULES", "4"))
-"""How many schedules of faults are tried."""
-
-FAULTS = ("ok", "before", "after", "kill before", "kill after")
-
-
-@pytest.fixture(scope="module")
-def faulty(spark):
-    """The session, which knows the source that fails."""
+def test_a_job_that_fails_changes_nothing(spark, tmp_path):
+    """A job that fails makes no version and removes no file."""
     from lanceref_spark.faulty import FaultySource
 
     spark.dataSource.register(FaultySource)
-    return spark
-
-
-def named_files(dataset):
-    fragments = (one for n in dataset.versions() for one in _fragments(dataset, n["version"]))
-    return {file.path for fragment in fragments for file in fragment.data_files()}
-
-
-def _fragments(dataset, version):
-    return pylanceref.dataset(dataset.uri, version=version).get_fragments()
-
-
-schedules = some.fixed_dictionaries(
-    {}, optional={str(n): some.lists(some.sampled_from(FAULTS), min_size=1, max_size=2)
-                  for n in range(4)}
-)  # fmt: skip
-
-
-def _attempts(faults):
-    """The faults that happen: attempts end with the first that is well."""
-    return faults[: faults.index("ok")] if "ok" in faults else faults
-
-
-@given(schedule=schedules)
-@settings(max_examples=SCHEDULES)
-def test_faults_leave_exactly_the_rows_and_known_orphans(faulty, tmp_path_factory, schedule):
-    """After any survivable faults every row exists once, and late failures leave orphans."""
-    journal = tmp_path_factory.mktemp("faulty")
-    uri = str(journal / "t")
-    pylanceref.write_dataset(pa.table({"id": range(7)}), uri)
-    told = {"schedule": json.dumps(schedule), "journal": str(journal)}
-    made = save(numbers(faulty, 100), uri, source="faulty", **told)
-    assert made.version == 2
-    assert sorted(made.to_table()["id"].to_pylist()) == sorted([*range(7), *range(100)])
-    late = sum(f.endswith("after") for faults in schedule.values() for f in _attempts(faults))
-    orphans = files_of(uri) - named_files(made)
-    assert len(orphans) == late
-    assert [] == unexpected(orphans, named_files(made), journal)
-
-
-def test_a_job_that_fails_changes_nothing(faulty, tmp_path):
-    """A job that fails makes no version and removes no file."""
     made = pylanceref.write_dataset(pa.table({"id": range(7)}), str(tmp_path / "t"))
     schedule = json.dumps({"2": ["after"] * 3})
     with pytest.raises(Exception, match="fault: after"):
-        save(numbers(faulty, 100), tmp_path / "t", source="faulty", schedule=schedule)
+        save(numbers(spark, 100), tmp_path / "t", source="faulty", schedule=schedule)
     after = pylanceref.dataset(made.uri)
     assert (after.version, after.count_rows()) == (1, 7)
-    assert len(files_of(made.uri) - named_files(after)) >= 3
+    assert len(files_of(made.uri)) >= 1 + 3
 
 
 def rows(start, stop):

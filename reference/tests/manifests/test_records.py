@@ -1,7 +1,5 @@
 """Manifest names and records: what a name says, and stores that keep records by version."""
 
-from __future__ import annotations
-
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

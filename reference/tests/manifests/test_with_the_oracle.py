@@ -1,9 +1,5 @@
 """One manifest store, two implementations: each goes on from what the other left."""
 
-from __future__ import annotations
-
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import timedelta
 
 import lanceref
@@ -11,7 +7,6 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.storage.manifests.manifest_names import name_of
-from lanceref_testing.faults import Crash, Fault, faulty
 from lanceref_testing.object_server import BUCKET, TABLE, ObjectServer, prefix_of
 
 pytestmark = pytest.mark.oracle
@@ -89,25 +84,6 @@ def test_clones_are_shared(table, first, second):
         assert 6 == first.dataset(uri, storage_options=table.server.options).count_rows()
 
 
-@pytest.mark.parametrize("reader", ["oracle reads", "oracle writes"])
-@pytest.mark.parametrize("at", range(1, 10))
-def test_the_oracle_finishes_what_we_left(recorded, at, reader):
-    """The oracle commits a version that we reserved, whatever step we ended at."""
-    recorded.write(lance, "create")
-    with suppress(Crash), faulty(Fault(at)):
-        recorded.write(pylanceref)
-    committed = 6 if at > 5 else 3
-
-    if reader == "oracle writes":
-        recorded.write(lance)
-        committed += 3
-    else:
-        assert committed == recorded.open(lance).count_rows()
-    assert committed == recorded.rows()
-    recorded.write(pylanceref)
-    assert committed + 3 == recorded.rows()
-
-
 def leave(recorded: Shared, step: int) -> None:
     """Make it as if the writer of version 2 had ended after a step of the commit."""
     server, staged = recorded.server, f"{SECOND}-3b8f4d6e-0c5a-4f0e-9a59-0d9cbe2a8a63"
@@ -174,13 +150,3 @@ def test_the_oracle_takes_a_recorded_detached_version_for_the_latest(recorded):
 
     assert made.version == recorded.open(lance).version >= 2**63
     assert 1 == recorded.open(pylanceref).version
-
-
-def test_many_writers_of_both_kinds_lose_nothing(table):
-    """Each commit of twelve concurrent writers that returned is there."""
-    table.write(lance, "create")
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(table.write, [lance, pylanceref] * 6))
-
-    assert 3 * 13 == table.rows()
-    assert 13 == table.open(lance).version

@@ -1,7 +1,5 @@
 """A small table in two fragments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

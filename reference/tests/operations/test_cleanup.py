@@ -1,7 +1,5 @@
 """Cleanup: what a version needs is kept, and commits over removed versions stand or are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 

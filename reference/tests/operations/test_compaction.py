@@ -1,7 +1,5 @@
 """Compaction: which fragments are joined, and what becomes of their indices."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -9,6 +7,8 @@ import pytest
 from lanceref.core.errors import OperationRefused
 from lanceref.index.fragment_reuse import NAME, content_of
 from lanceref.operations.compaction import CompactionRules, plan_compaction
+
+from tests.index.tables import asked, assert_found
 
 
 def _table(path, *sizes, stable=False):
@@ -82,20 +82,6 @@ def compact(dataset, rows: int) -> None:
     dataset.optimize.compact_files(target_rows_per_fragment=rows, defer_index_remap=True)
 
 
-def names(dataset) -> list[str]:
-    """Return the names of all entries."""
-    return sorted(one["name"] for one in dataset.list_indices())
-
-
-def assert_found(path) -> None:
-    """Indices are asked, and find what a scan finds."""
-    opened = pylanceref.dataset(path)
-    for condition in CONDITIONS:
-        assert "ScalarIndexQuery" in opened.scanner(filter=condition).explain_plan()
-        found = opened.to_table(filter=condition)
-        assert found == opened.to_table(filter=condition, use_scalar_index=False)
-
-
 def test_long_messages_have_a_file_of_their_own(tmp_path, monkeypatch):
     """A long reuse message is stored in a file of its entry."""
     monkeypatch.setattr("lanceref.operations.compaction.INLINE_BYTES", 10)
@@ -105,14 +91,16 @@ def test_long_messages_have_a_file_of_their_own(tmp_path, monkeypatch):
     (segment,) = [one for one in dataset._snapshot.indices.segments if one.entry.name == NAME]
     assert (path / segment.folder / "details.binpb").is_file()
     assert len(content_of(segment, segment.ctx).versions) == 1
-    assert_found(path)
+    opened = pylanceref.dataset(path)
+    assert all(asked(opened, condition) for condition in CONDITIONS)
+    assert_found(opened, CONDITIONS)
 
 
 def test_nothing_is_said_where_no_index_covers_the_rows(tmp_path):
     """Without covering index no reuse is recorded, and stable tables refuse to defer."""
     dataset = pylanceref.write_dataset(DEFERRED, tmp_path / "t", max_rows_per_file=50)
     compact(dataset, 600)
-    assert names(dataset) == []
+    assert dataset.list_indices() == []
     stable = deferred_table(tmp_path / "s", enable_stable_row_ids=True)
     with pytest.raises(OperationRefused):
         compact(stable, 600)

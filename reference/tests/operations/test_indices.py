@@ -1,7 +1,5 @@
 """Indices of a table: built, staged, merged and brought up to date."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pylanceref
 import pytest

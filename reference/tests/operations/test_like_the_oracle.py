@@ -1,7 +1,5 @@
 """Operations as the oracle performs them: rows, fragments, fields and refusals as one table."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from contextlib import suppress

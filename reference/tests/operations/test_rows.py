@@ -1,7 +1,5 @@
 """Rows: written, updated, deleted, and files of others taken in."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref

@@ -1,7 +1,5 @@
 """The bfloat16 type of Arrow: values by hand, and against the library."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -32,9 +32,7 @@ def _file() -> BlobFile:
         st.tuples(st.sampled_from(["read", "seek", "into", "end", "rest"]), st.integers(0, 500))
     ),
 )
-def test_any_calls_give_what_a_file_in_memory_gives(
-    buffer_bytes: int, calls: list[tuple[str, int]]
-) -> None:
+def test_any_calls_give_what_a_file_in_memory_gives(buffer_bytes, calls):
     """Reading ahead changes no result of any sequence of calls."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pylanceref.blob.BUFFER_BYTES", buffer_bytes)
@@ -58,7 +56,7 @@ def _check_calls(calls: list[tuple[str, int]]) -> None:
         assert ours.tell() == theirs.tell()
 
 
-def test_arrays_are_built_from_bytes_uris_and_blobs() -> None:
+def test_arrays_are_built_from_bytes_uris_and_blobs():
     """Each value sets bytes or a URI; None is null."""
     array = blob_array([b"a", None, "file:///x", Blob(uri="u", position=1, size=2), Blob(data=b"")])
 
@@ -84,13 +82,13 @@ def test_arrays_are_built_from_bytes_uris_and_blobs() -> None:
         {"uri": "x", "position": 1, "size": 0},
     ],
 )
-def test_a_blob_is_one_thing(values: dict) -> None:
+def test_a_blob_is_one_thing(values):
     """Bytes and a URI exclude each other, and a range is whole and not empty."""
     with pytest.raises(ValueError, match=r"[Bb]lob"):
         Blob(**values)
 
 
-def test_thresholds_are_metadata_of_the_field() -> None:
+def test_thresholds_are_metadata_of_the_field():
     """Each threshold has its key; numbers that mean nothing are refused."""
     field = blob_field("b", nullable=False, inline_size_threshold=0, dedicated_size_threshold=7)
 
@@ -108,7 +106,7 @@ def test_thresholds_are_metadata_of_the_field() -> None:
 
 
 @pytest.mark.oracle
-def test_fields_and_arrays_are_the_oracles(tmp_path: Path) -> None:
+def test_fields_and_arrays_are_the_oracles(tmp_path):
     """What is built here has the storage and metadata of what the oracle builds."""
     from lance.blob import blob_array as theirs
     from lance.blob import blob_field as their_field
@@ -131,7 +129,7 @@ def _read(blobs: list) -> list[bytes | None]:
     return [None if blob is None else blob.read() for blob in blobs]
 
 
-def test_rows_are_chosen_by_position_address_and_id() -> None:
+def test_rows_are_chosen_by_position_address_and_id():
     """Any order and repeats; without stable ids an id is an address."""
     opened = dataset(materialised(CASES / "second-kind" / "dataset"))
 
@@ -170,7 +168,7 @@ def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
-def test_tables_of_blobs_read_as_with_the_oracle(version: str, tmp_path: Path) -> None:
+def test_tables_of_blobs_read_as_with_the_oracle(version, tmp_path):
     """Descriptors, bytes, takes and opened blobs are the oracle's, nested ones too."""
     import lance
 
@@ -216,7 +214,7 @@ CALLS = {
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
-def test_every_call_does_as_with_the_oracle(version: str, tmp_path: Path) -> None:
+def test_every_call_does_as_with_the_oracle(version, tmp_path):
     """Same results, errors of the same class."""
     import lance
 
@@ -282,7 +280,7 @@ def test_blobs_come_from_the_newest_overlay_of_their_row(tmp_path, version):
     ]
 
 
-def test_a_file_refuses_what_it_cannot_do() -> None:
+def test_a_file_refuses_what_it_cannot_do():
     """Positions below 0, ranges outside and closed files raise ValueError."""
     file = _file()
     assert (file.read_range(0, 2), file.read_range(79, 1)) == (DATA[10:12], DATA[89:90])
@@ -299,7 +297,7 @@ def test_a_file_refuses_what_it_cannot_do() -> None:
         file.read()
 
 
-def test_a_binary_column_opens_as_files() -> None:
+def test_a_binary_column_opens_as_files():
     """Each value is a file, a null is None."""
     files = list(BlobColumn(pa.array([b"a", None])))
 

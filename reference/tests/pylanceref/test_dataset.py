@@ -1,12 +1,8 @@
 """Dataset face: equal to the oracle in every state of a table; locks and dropping."""
 
-from __future__ import annotations
-
 import contextlib
 from datetime import timedelta
-from pathlib import Path
 
-import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -119,31 +115,6 @@ def test_every_version_is_listed_and_reads_equal(state, both):
         assert abs(theirs["timestamp"] - mine["timestamp"]) <= timedelta(microseconds=1)
         number = theirs["version"]
         _same(lance.checkout_version(number).to_table(), ours.checkout_version(number).to_table())
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_a_valid_table_has_no_finding(state, tables):
-    """What the oracle wrote keeps every clause, in every file."""
-    assert [] == [
-        finding
-        for finding in lanceref.validate(tables(state), deep=True)
-        if finding.severity != "note"
-    ]
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_every_byte_of_every_file_of_a_table_has_an_owner(state, tables):
-    """Data, manifests with and without indices, transactions, deletions of both kinds."""
-    kinds = (".lance", ".manifest", ".txn", ".arrow", ".bin")
-    files = [path for path in Path(tables(state)).parent.rglob("*") if path.suffix in kinds]
-    files = [path for path in files if path.is_file()]
-
-    assert files
-    for path in files:
-        explained = lanceref.explain(path)
-        assert [] == explained.unowned, path.name
-        assert [] == [f for f in explained.findings if f.severity != "note"], path.name
-        assert path.stat().st_size == sum(explained.bytes_per_kind().values()), path.name
 
 
 @pytest.mark.parametrize(

@@ -154,32 +154,6 @@ def test_a_fragment_without_rows_is_told_of_as_it_was(tmp_path, maker):
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("stable", [False, True])
-@pytest.mark.parametrize("version", ["legacy", "2.0", "2.1", "2.2"])
-def test_the_oracle_goes_on_where_we_stopped(tmp_path, stable, version):
-    """Edits of both in turn; each sees what the other did."""
-    import lance
-
-    data = pa.table({"a": range(20), "b": ["x"] * 20})
-    options = {"max_rows_per_file": 8, "data_storage_version": version}
-    pylanceref.write_dataset(data, tmp_path, enable_stable_row_ids=stable, **options)
-    edits = (
-        lambda made: made.delete("a % 7 = 3"),
-        lambda made: made.update({"b": "'y'"}, where="a > 12"),
-        lambda made: made.delete("a < 8"),
-        lambda made: made.update({"a": "a + 100"}, where="b = 'y'"),
-    )
-    for number, edit in enumerate(edits):
-        edit((lance if number % 2 else pylanceref).dataset(str(tmp_path)))
-        found = [one.dataset(str(tmp_path)) for one in (lance, pylanceref)]
-        theirs, ours = (one.to_table(with_row_id=True) for one in found)
-        assert theirs.equals(ours)
-        for one in found:
-            assert number + 2 == one.version
-    found[0].validate()
-
-
-@pytest.mark.oracle
 def test_an_update_made_again_without_its_column(tmp_path):
     """D.txn.update-again-by-place: both take no row where none is found; only ours refuses then."""
     rows = pa.table({"k": [1, 2, 3], "f": [1, 2, 3], "s": ["a", "b", "a"]})

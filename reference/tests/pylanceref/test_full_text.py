@@ -1,7 +1,5 @@
 """Full-text searches: requests, and what a scan returns."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -156,13 +154,6 @@ def phrases(tmp_path_factory):
 def test_quotes_make_a_phrase(phrases, given, rows):
     """Where they are around all words of a text."""
     assert rows == found(phrases, given)
-
-
-@pytest.mark.parametrize("given", ["fox", {"query": "fox", "columns": []}])
-def test_no_index_is_an_error(tmp_path, given):
-    """There is no column to look in."""
-    with pytest.raises(QueryRefused, match="Cannot perform full text search"):
-        found(indexed(tmp_path), given)
 
 
 def test_a_phrase_has_one_column(tmp_path):

@@ -1,7 +1,5 @@
 """What an index is asked to be: scalar, full-text and vector requests."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref.indices

@@ -1,7 +1,5 @@
 """Indices of a dataset: made, committed by segment, listed and dropped."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """Merges of other rows, and what a merge would do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,8 +7,8 @@ import pylanceref
 import pytest
 from lanceref.core.errors import DataRefused, EditFailed, QueryRefused, SchemaRefused
 from pylanceref import DatasetBasePath
+from tests.index.tables import write
 from tests.operations.tables import column, table
-from tests.sql.written import write
 
 SOURCE = pa.table({"a": [2, 3, 100], "b": [1, 2, 3]})
 

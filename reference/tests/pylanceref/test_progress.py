@@ -1,7 +1,6 @@
 """Hooks of a write, called as by the oracle."""
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -28,7 +27,7 @@ class _Hooks(FragmentWriteProgress):
         self.seen.append((what, fragment.id, fragment.physical_rows, len(fragment.files)))
 
 
-def test_a_hook_that_fails_ends_the_write(tmp_path) -> None:
+def test_a_hook_that_fails_ends_the_write(tmp_path):
     """The error of a hook ends the write, and no file is left."""
 
     class Failing(_Hooks):
@@ -42,7 +41,7 @@ def test_a_hook_that_fails_ends_the_write(tmp_path) -> None:
     assert [] == [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_files_say_what_goes_on(tmp_path) -> None:
+def test_files_say_what_goes_on(tmp_path):
     """The one that says that it goes on is removed at the end."""
     notes = tmp_path / "notes"
 
@@ -57,7 +56,7 @@ def test_files_say_what_goes_on(tmp_path) -> None:
 
 
 @pytest.mark.oracle
-def test_hooks_are_called_as_the_oracle_calls_them(tmp_path: Path) -> None:
+def test_hooks_are_called_as_the_oracle_calls_them(tmp_path):
     """Same calls in the same order; it does not tell of the end of a last file that is not full."""
     import lance
     from lance.progress import FragmentWriteProgress as Theirs

@@ -1,13 +1,11 @@
 """Scans, takes, orders and names of columns as with the oracle."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pylanceref
 import pytest
 from pylanceref.dataset import ColumnOrdering
+from tests.index.tables import write
 from tests.operations.tables import column, table
-from tests.sql.written import without, write
 
 TABLE = pa.table(
     {"i": range(10), "s": [str(i) for i in range(10)], "st": [{"a": i} for i in range(10)]}
@@ -18,7 +16,8 @@ TABLE = pa.table(
 def dataset(tmp_path_factory):
     """Three fragments, rows 1 and 5 deleted."""
     written = write(TABLE, tmp_path_factory.mktemp("reading"), max_rows_per_file=4)
-    return without(written, {0: [1], 1: [1]})
+    written.delete("i in (1, 5)")
+    return written
 
 
 def test_rows_by_position(dataset):

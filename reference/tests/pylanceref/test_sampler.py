@@ -1,13 +1,11 @@
 """Sampling: what is drawn, and the shares of ranks, by hand and as with pylance."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 from pylanceref import sampler
 from pylanceref._dataset.sharded_batch_iterator import ShardedBatchIterator
 from pylanceref.sampler import ShardedBatchSampler, maybe_sample
-from tests.sql.written import write
+from tests.index.tables import write
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Scanner face: rows, batches, plans and refused arguments, by hand and as with the oracle."""
 
-from __future__ import annotations
-
 import pickle
 import re
 
@@ -11,7 +9,7 @@ import pyroaring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.sql.written import write
+from tests.index.tables import write
 from tests.table.hand_made import put
 from tests.table.manifests import minimal
 
@@ -151,26 +149,3 @@ def test_wrong_arguments_are_refused(given, kind, few_rows):
     """When the scan is described; more are held to pylance in `test_reading`."""
     with pytest.raises(kind):
         few_rows.scanner(**given)
-
-
-@pytest.fixture
-def one_vector(tmp_path):
-    """One vector of two numbers."""
-    rows = pa.FixedSizeListArray.from_arrays(pa.array([0.0, 1.0], pa.float32()), 2)
-    return pylanceref.write_dataset(pa.table({"v": rows, "i": [1]}), tmp_path / "v")
-
-
-@pytest.mark.parametrize(
-    ("asked", "kind", "words"),
-    [
-        ({"column": "zz", "q": [0.0, 0.0]}, ValueError, "zz is not in the dataset"),
-        ({"column": "i", "q": [0.0, 0.0]}, TypeError, "must be a vector"),
-        ({"column": "v", "q": [0.0]}, ValueError, "does not match"),
-        ({"column": "v", "q": None}, TypeError, "Query vectors should be an array of floats"),
-        ({"column": "v", "q": [0.0, 0.0], "k": 0}, ValueError, "must be > 0 but got 0"),
-    ],
-)
-def test_a_query_that_fits_no_column_is_refused_at_once(one_vector, asked, kind, words):
-    """A query for another column, dimension or number of rows is refused before the scan."""
-    with pytest.raises(kind, match=words):
-        one_vector.scanner(nearest=asked)

@@ -1,12 +1,11 @@
 """Searches: the nearest vectors, in scans with filters, limits and orders."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import QueryRefused
+from tests.index.vector.indexed import fixed
 
 
 @pytest.fixture
@@ -33,16 +32,8 @@ def test_what_is_returned(line):
     assert nearest(line).projected_schema == nearest(line).to_table().schema
 
 
-SOURCE = np.random.default_rng(0)
-
 ROWS = 60
-
-VALUES = SOURCE.normal(size=(ROWS, 8)).astype(np.float32)
-
-
-def fixed(values) -> pa.Array:
-    """Return rows of numbers as lists of fixed size."""
-    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).ravel()), 8)
+VALUES = np.random.default_rng(0).normal(size=(ROWS, 8)).astype(np.float32)
 
 
 def written(root):
@@ -114,45 +105,6 @@ def test_a_plan_says_how_an_index_is_asked(tmp_path):
         assert "ANNSubIndex: name=v_idx, k=3, metric=Cosine" in plan
         assert f"minimum_nprobes={least}, maximum_nprobes={most}" in plan
         assert "output_rows=3" in scanner.analyze_plan()
-
-
-CASES = [
-    {"nearest": {"column": column, "k": 70, **asked}}
-    for column in ("f", "h", "d", "w", "m", "s.v")
-    for asked in ({}, {"metric": "cosine"}, {"metric": "dot"}, {"distance_range": (1, 4)})
-]
-
-
-CASES += [
-    {"nearest": {"column": "u", "k": 9}},
-    {"nearest": {"column": "f"}, "limit": 15},
-    {"nearest": {"column": "f"}, "offset": 3},
-    {"nearest": {"column": "f", "k": 9}, "filter": "i < 30", "prefilter": True},
-    {"nearest": {"column": "f", "k": 9}, "filter": "i < 30", "limit": 2, "offset": 1},
-    {"nearest": {"column": "f", "k": 9}, "order_by": ["i"], "with_row_id": True},
-    {"nearest": {"column": "f", "k": 9, "refine_factor": 2, "nprobes": 1, "ef": 1}},
-]
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("several", [False, True])
-@pytest.mark.parametrize("scan", CASES, ids=str)
-def test_the_oracle_finds_the_same(vectors, scan, several):
-    """Rows, their order, their distances and the schema are the same."""
-    import lance
-
-    q = VALUES[:3] if several else VALUES[0]
-    if scan["nearest"]["column"] == "u":
-        q = q * 50 + 100
-    scan = {**scan, "nearest": {**scan["nearest"], "q": q}}
-    ours, wanted = vectors.to_table(**scan), lance.dataset(vectors.uri).to_table(**scan)
-    assert wanted.schema == ours.schema
-    np.testing.assert_allclose(
-        ours["_distance"].to_numpy(), wanted["_distance"].to_numpy(), rtol=1e-5, atol=1e-5
-    )
-    for name in ours.schema.names:
-        if name != "_distance":
-            assert repr(wanted[name].to_pylist()) == repr(ours[name].to_pylist())
 
 
 @pytest.mark.parametrize("index", [False, True])

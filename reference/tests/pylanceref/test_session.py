@@ -1,7 +1,5 @@
 """Opened tables, their sessions, and indices that are kept in memory."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 
@@ -13,7 +11,8 @@ import pylanceref.fragment
 import pytest
 from lanceref.core.errors import Unreadable
 from pylanceref import Session
-from tests.sql.written import write
+from tests.index.tables import write
+from tests.index.vector.indexed import fixed
 
 TABLE = pa.table({"a": range(20)})
 
@@ -67,7 +66,7 @@ def uri(tmp_path_factory):
             "colour": [f"c{row % 5}" for row in rows],
             "labels": [[f"a{row % 3}"] for row in rows],
             "text": [f"word{row % 7} foo bar" for row in rows],
-            "v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), 8),
+            "v": fixed(vectors),
         }
     )
     path = str(tmp_path_factory.mktemp("use") / "t")

@@ -1,7 +1,5 @@
 """Operations, transactions and fragment metadata as values, messages and JSON."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Schemas, statistics and other names of the modules of pylance."""
 
-from __future__ import annotations
-
 import json
 import pickle
 
@@ -17,7 +15,7 @@ from lanceref_testing.types import arrow_types, type_names
 from pylanceref.debug import format_fragment
 from pylanceref.schema import LanceSchema, json_to_schema, schema_to_json
 from pylanceref.vector import vec_to_table
-from tests.sql.written import write
+from tests.index.tables import write
 
 SCHEMA = pa.schema(
     [

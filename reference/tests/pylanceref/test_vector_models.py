@@ -1,7 +1,5 @@
 """Models of vector indices: trained apart, saved, loaded and used in steps."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -13,6 +11,8 @@ from pylanceref.errors import ColumnRefused, KeyMissing
 from pylanceref.file import LanceFileReader
 from pylanceref.indices import IndicesBuilder, IvfModel, PqModel
 from pylanceref.util import KMeans, validate_vector_index
+from tests.index.vector.indexed import fixed
+from tests.index.vector.indexed import table as vector_table
 
 DIM, ROWS = 16, 600
 
@@ -23,11 +23,8 @@ def dataset(tmp_path_factory):
     random = np.random.default_rng(4)
     points = random.normal(size=(8, DIM)) * 20
     vectors = (points[np.arange(ROWS) % 8] + random.normal(size=(ROWS, DIM))).astype("f4")
-    table = pa.table(
-        {"v": pa.FixedSizeListArray.from_arrays(vectors.ravel(), DIM), "n": range(ROWS)}
-    )
     uri = str(tmp_path_factory.mktemp("v") / "t")
-    return pylanceref.write_dataset(table, uri, max_rows_per_file=ROWS // 2)
+    return pylanceref.write_dataset(vector_table(vectors), uri, max_rows_per_file=ROWS // 2)
 
 
 def test_centroids_are_trained(dataset):
@@ -100,8 +97,7 @@ def test_both_load_what_the_other_saved(tmp_path):
 def test_segments_share_a_rotation_that_is_given_as_text(tmp_path):
     """Built apart with it, they are merged; drawn apart, they are not."""
     numbers = np.random.default_rng(2).normal(size=(64, 8)).astype(np.float32)
-    table = pa.table({"v": pa.FixedSizeListArray.from_arrays(numbers.ravel(), 8)})
-    dataset = pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=32)
+    dataset = pylanceref.write_dataset(vector_table(numbers), tmp_path / "t", max_rows_per_file=32)
     shared = {"ivf_centroids": numbers[:2], "num_bits": 1}
 
     def segments(models):
@@ -137,8 +133,7 @@ VECTORS = np.random.default_rng(3).random((400, 8), np.float32)
 @pytest.fixture
 def builder(tmp_path):
     """Vectors in two fragments."""
-    vectors = pa.FixedSizeListArray.from_arrays(pa.array(VECTORS.ravel()), 8)
-    rows = pa.table({"i": range(400), "v": vectors})
+    rows = vector_table(VECTORS)
     return IndicesBuilder(pylanceref.write_dataset(rows, tmp_path, max_rows_per_file=200), "v")
 
 
@@ -201,11 +196,11 @@ def test_clusters_given_by_centroids_are_those_that_were_trained():
     trained.fit(vectors)
     found = trained.predict(vectors).to_pylist()
     centroids = np.stack(trained.centroids.to_numpy_ndarray())
-    given = KMeans(2, centroids=pa.FixedSizeListArray.from_arrays(centroids.ravel(), 4))
+    given = KMeans(2, centroids=fixed(centroids))
 
     assert 2 == len(set(found))
     assert 1 == len(set(found[:8])) == len(set(found[8:]))
-    assert found == given.predict(pa.FixedSizeListArray.from_arrays(vectors.ravel(), 4)).to_pylist()
+    assert found == given.predict(fixed(vectors)).to_pylist()
 
 
 def test_columns_without_vectors_are_refused(dataset):
@@ -213,7 +208,7 @@ def test_columns_without_vectors_are_refused(dataset):
     with pytest.raises(KeyMissing):
         IndicesBuilder(dataset, "w")
     with pytest.raises(ColumnRefused, match="must be FixedSizeListArray"):
-        IndicesBuilder(dataset, "n")
+        IndicesBuilder(dataset, "i")
 
 
 def test_codewords_of_a_few_vectors_are_trained_too(tmp_path):

@@ -1,17 +1,13 @@
 """Tables, written: modes, versions, failures, appends as by the oracle."""
 
-import contextlib
-
 import pyarrow as pa
 import pytest
-from lanceref import validate
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import open_store
 from lanceref.storage.manifests.manifest_names import list_versions
 from pylanceref import dataset, write_dataset
-from tests.faulty_store import FaultyStore
 
 VERSIONS = ["0.1", "2.0", "2.1", "2.2", "2.3"]
 
@@ -63,27 +59,6 @@ def test_rows_that_stop_coming_leave_the_table_as_it_was(tmp_path):
         write_dataset(rows(), tmp_path, schema=TABLE.schema, mode="append", max_rows_per_file=1)
     assert 1 == len(list((tmp_path / "data").iterdir()))
     assert TABLE.equals(dataset(tmp_path).to_table())
-
-
-@pytest.mark.parametrize("version", ["0.1", "2.2"])
-def test_a_write_that_fails_anywhere_loses_nothing(tmp_path, monkeypatch, version):
-    """Every call to the store fails in turn: old rows stay, and the table can be written again."""
-    calls, done = 0, False
-    while not done:
-        root = tmp_path / str(calls)
-        write_dataset(TABLE, root, data_storage_version=version)
-        store = FaultyStore(str(root), calls)
-        with monkeypatch.context() as patch:
-            patch.setattr("pylanceref.write.open_table", lambda *_, store=store: store)
-            with contextlib.suppress(OSError):
-                write_dataset(TABLE, root, mode="append", max_rows_per_file=2)
-        rows = dataset(root).count_rows()
-        assert rows in (3, 6)
-        assert rows + 3 == write_dataset(TABLE, root, mode="append").count_rows()
-        assert [] == [one for one in validate(root) if one.severity == "error"]
-        done, calls = store.calls <= calls, calls + 1
-
-    assert calls > 20
 
 
 def _comparable(manifest):
@@ -161,28 +136,6 @@ def test_manifests_are_those_of_the_oracle(tmp_path, name, version):
             for field in manifest.message.fields:
                 field.ClearField("dictionary")
     assert [_comparable(one) for one in theirs] == [_comparable(one) for one in ours]
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("table", [TABLE, NESTED], ids=["flat", "nested"])
-def test_two_writers_take_turns(tmp_path, version, table):
-    """The oracle appends to our table and we to the result; both read it all and find it valid."""
-    import lance
-
-    root = str(tmp_path)
-    write_dataset(table, root, data_storage_version=version, enable_stable_row_ids=True)
-    lance.write_dataset(table, root, mode="append")
-    write_dataset(table, root, mode="append", max_rows_per_file=1)
-    lance.write_dataset(table, root, mode="append")
-
-    oracle = lance.dataset(root)
-    oracle.validate()
-    expected = pa.concat_tables([table] * 4).to_pylist()
-    assert expected == oracle.to_table().to_pylist() == dataset(root).to_table().to_pylist()
-    ids = list(range(4 * table.num_rows))
-    assert ids == oracle.to_table(with_row_id=True)["_rowid"].to_pylist()
-    assert [] == validate(root)
 
 
 A, B, S = (

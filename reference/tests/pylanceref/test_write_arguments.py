@@ -106,7 +106,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_arguments_are_refused(tmp_path, maker, name: str) -> None:
+def test_wrong_arguments_are_refused(tmp_path, maker, name):
     """Wrong options of a write are refused, by the oracle too; ours before anything is written."""
     arguments, error = WRONG[name]
     data = iter(NUMBERS.to_batches()) if name == "schema" else NUMBERS
@@ -140,7 +140,7 @@ def _files(root: Path) -> dict[str, int]:
     return found
 
 
-def test_a_uri_below_a_base_is_kept(tmp_path) -> None:
+def test_a_uri_below_a_base_is_kept(tmp_path):
     """Relative to it, and read from there."""
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "x").write_bytes(b"0123")
@@ -160,7 +160,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "text"), REFUSED)
-def test_wrong_choices_are_refused(tmp_path, arguments, text) -> None:
+def test_wrong_choices_are_refused(tmp_path, arguments, text):
     """The table stays as it is."""
     write_dataset(BLOBS, tmp_path / "t", initial_bases=_bases(tmp_path))
     with pytest.raises(DataRefused, match=text):
@@ -168,7 +168,7 @@ def test_wrong_choices_are_refused(tmp_path, arguments, text) -> None:
     assert dataset(tmp_path / "t").latest_version == 1
 
 
-def test_ids_are_given_or_counted(tmp_path) -> None:
+def test_ids_are_given_or_counted(tmp_path):
     """From 1 among those without one; none is used twice."""
 
     def write(*ids: int | None) -> list[int]:
@@ -188,7 +188,7 @@ def test_ids_are_given_or_counted(tmp_path) -> None:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("version", ["0.1", "2.0", "2.2"])
-def test_tables_with_bases_are_the_oracles(tmp_path, version) -> None:
+def test_tables_with_bases_are_the_oracles(tmp_path, version):
     """Where files lie, and what manifest and transaction say; the oracle reads and goes on."""
     import lance
 

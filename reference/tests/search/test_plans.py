@@ -1,7 +1,5 @@
 """Plans of filters: which indices they ask, and what is ruled out before rows are read."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -99,10 +97,3 @@ def test_what_is_asked(dataset, condition):
 def test_what_is_not_asked(dataset, condition):
     """Whatever is more than a column and literals, and OR with such."""
     assert plan(dataset, condition) == ""
-
-
-@pytest.mark.parametrize("condition", [*ROUTED, *SCANNED])
-def test_rows_are_the_same_with_and_without(dataset, condition):
-    """An index changes nothing but the way."""
-    found = dataset.to_table(filter=condition)
-    assert found == dataset.to_table(filter=condition, use_scalar_index=False)

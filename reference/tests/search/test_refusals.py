@@ -1,7 +1,5 @@
 """Questions that are refused, each with the class that pylance has."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -21,7 +19,7 @@ from pylanceref.query import (
 )
 
 A, B = MatchQuery("a", "s"), PhraseQuery("b", "t")
-ROW, ELEMENT = DocumentGranularity
+_, ELEMENT = DocumentGranularity
 
 
 @pytest.mark.parametrize(
@@ -89,6 +87,10 @@ NEAR = {"column": "v", "q": [0.0] * 4}
         ({"nearest": "abc"}, TypeError, "must be a mapping"),
         ({"nearest": {**NEAR, "x": 1}}, TypeError, "takes 'column' and 'q'"),
         ({"nearest": {**NEAR, "column": "i"}}, TypeError, "must be a vector"),
+        ({"nearest": {**NEAR, "column": "zz"}}, ValueError, "zz is not in the dataset"),
+        ({"nearest": {**NEAR, "q": [0.0]}}, ValueError, "does not match"),
+        ({"nearest": {**NEAR, "q": None}}, TypeError, "Query vectors should be an array of floats"),
+        ({"nearest": {**NEAR, "k": 0}}, ValueError, "must be > 0 but got 0"),
         ({"nearest": {**NEAR, "q": object()}}, TypeError, "array of floats"),
         ({"nearest": {**NEAR, "q": [[0.0] * 4] * 2}}, QueryRefused, "query_index"),
         ({"nearest": {**NEAR, "distance_range": ("a", 1)}}, TypeError, "must be real number"),

@@ -1,7 +1,5 @@
 """Rows by filter, id or list: found, ordered, cut into batches and read."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -12,7 +10,7 @@ from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Condition
 from pylanceref.scanner import ColumnOrdering, resize_batches, sort_order
 
-from ..sql.written import without, write
+from ..index.tables import write
 
 SIZES = st.lists(st.integers(0, 9), max_size=6)
 
@@ -61,7 +59,7 @@ TABLE = pa.table({"n": range(10)})
 def test_ids_are_found_in_any_order(stable, tmp_path):
     """Also repeated; deleted rows are left out."""
     dataset = write(TABLE, tmp_path, max_rows_per_file=4, enable_stable_row_ids=stable)
-    dataset = without(dataset, {0: [1], 1: [0]})
+    dataset.delete("n in (1, 4)")
     ids = dataset.to_table(with_row_id=True)["_rowid"].to_pylist()
     gone = 1
     asked = [ids[5], ids[0], gone, ids[5], ids[3]]
@@ -139,7 +137,8 @@ MANY = pa.table(
 def dataset(tmp_path_factory):
     """Two fragments; some rows are deleted."""
     written = write(MANY, tmp_path_factory.mktemp("rows"), max_rows_per_file=150_000)
-    return without(written, {0: [0, 7, 99_999]})
+    written.delete("n in (0, 7, 99999)")
+    return written
 
 
 def bytes_of(dataset, **scan) -> tuple[pa.Table, int]:

@@ -1,7 +1,5 @@
 """Full-text queries: arguments, columns, matching of phrases and near words, and scores."""
 
-from __future__ import annotations
-
 from itertools import pairwise, product
 
 import numpy as np

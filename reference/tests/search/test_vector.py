@@ -1,7 +1,5 @@
 """Vector queries: arguments, and exact distances by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref

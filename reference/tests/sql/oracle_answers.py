@@ -1,7 +1,5 @@
 """What the oracle and the reference answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

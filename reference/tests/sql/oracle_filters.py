@@ -1,7 +1,5 @@
 """Filters in SQL that the reference and the oracle have to answer alike, and their tables."""
 
-from __future__ import annotations
-
 import decimal
 from itertools import combinations
 

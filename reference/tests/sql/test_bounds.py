@@ -1,7 +1,5 @@
 """Bounds of SQL: long texts, deep nesting and large results are refused before they are made."""
 
-from __future__ import annotations
-
 import lanceref
 import pyarrow as pa
 import pylanceref

@@ -1,7 +1,5 @@
 """Computed columns and the functions that Lance adds: types, nulls, documents, geometries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -11,7 +9,7 @@ from lanceref.core.errors import QueryRefused
 from pylanceref.sql.columns import bind as bind_sql
 from pylanceref.sql.columns import bind_columns, take_columns
 
-from tests.sql.written import write
+from tests.index.tables import write
 
 SCHEMA = pa.schema(
     [

@@ -1,20 +1,17 @@
 """Filters in SQL: three-valued logic by hand, and the answers of the oracle as tables of rows."""
 
-from __future__ import annotations
-
-import re
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pylanceref
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.errors import QueryFailed, QueryRefused
 from pylanceref.sql.columns import bind as bind_sql
 from pylanceref.sql.filters import bind_filter
 
+from tests.index.tables import write
 from tests.sql.expressions import BY_ADDRESS, FOUND, REFUSED, TABLE
 from tests.sql.oracle_filters import (
     FILTERS,
@@ -25,7 +22,6 @@ from tests.sql.oracle_filters import (
     matrix,
 )
 from tests.sql.oracle_filters import TABLE as TYPES
-from tests.sql.written import write
 
 BATCH = pa.record_batch(
     {
@@ -192,30 +188,6 @@ TREES = st.recursive(
     ),
     max_leaves=6,
 )
-
-
-@pytest.fixture(scope="module")
-def floats(tmp_path_factory):
-    """The table of floats, written."""
-    root = tmp_path_factory.mktemp("floats")
-    write(FLOATS, root, data_storage_version="2.1")
-    return root / "t"
-
-
-@pytest.mark.oracle
-@settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
-)
-@given(TREES)
-def test_random_filters_answer_as_the_oracle(floats, text):
-    """Random conditions of numbers and text have the oracle's rows, apart from the sign of NaN."""
-    assume(re.search("[fg] [-+*]|[-+*] [(]*[fg]|[)] [-+*]", text) is None)
-    from tests.sql.oracle_answers import differences
-
-    assert [] == differences(floats, [text])
 
 
 @settings(max_examples=100, deadline=None)

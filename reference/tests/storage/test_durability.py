@@ -1,7 +1,5 @@
 """Durability: full disks and power cuts lose no version that was acknowledged."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 from collections.abc import Callable
@@ -54,7 +52,7 @@ def copied(tmp_path_factory) -> Callable[[str, Path], object]:
 
 
 @pytest.mark.parametrize("name", WRITING)
-def test_a_full_disk_leaves_no_temporary_file(tmp_path: Path, name: str, copied) -> None:
+def test_a_full_disk_leaves_no_temporary_file(tmp_path, name, copied):
     """An error names a file of the table, which stays the old version or becomes the new one."""
     counted = FullDisk(1 << 30)
     copied(name, tmp_path / "whole")
@@ -80,7 +78,7 @@ def test_a_full_disk_leaves_no_temporary_file(tmp_path: Path, name: str, copied)
         assert [] == lanceref.validate(real, deep=once)
 
 
-def test_a_file_that_was_given_up_is_not_closed_in_silence(tmp_path: Path) -> None:
+def test_a_file_that_was_given_up_is_not_closed_in_silence(tmp_path):
     """Closing a file after a failed write raises, since it is not there."""
     disk = FullDisk(0)
     sink = None
@@ -119,7 +117,7 @@ def _is_acknowledged(cut: Path, real: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DONE)
-def test_a_table_outlives_a_power_cut_at_its_commit(tmp_path: Path, name: str, copied) -> None:
+def test_a_table_outlives_a_power_cut_at_its_commit(tmp_path, name, copied):
     """The table opens at the old or new version, validates, and has all that was acknowledged."""
     real = tmp_path / "real" / "t"
     copied(name, real)
@@ -135,7 +133,7 @@ def test_a_table_outlives_a_power_cut_at_its_commit(tmp_path: Path, name: str, c
 
 
 @pytest.mark.parametrize("name", ["append", "append to 0.1"])
-def test_a_new_table_is_there_or_not(tmp_path: Path, name: str) -> None:
+def test_a_new_table_is_there_or_not(tmp_path, name):
     """Folders that a new table makes above itself are flushed too."""
     (tmp_path / "real").mkdir()
     real = tmp_path / "real" / "made" / "with" / "t"
@@ -151,7 +149,7 @@ def test_a_new_table_is_there_or_not(tmp_path: Path, name: str) -> None:
     _is_acknowledged(power.snapshots[-1] / "made/with/t", real)
 
 
-def test_fragments_of_another_process_can_be_committed_after_a_cut(tmp_path: Path) -> None:
+def test_fragments_of_another_process_can_be_committed_after_a_cut(tmp_path):
     """Files are durable once `write_fragments` returns, in a new folder as well."""
     real = tmp_path / "real"
     real.mkdir()
@@ -168,7 +166,7 @@ def test_fragments_of_another_process_can_be_committed_after_a_cut(tmp_path: Pat
     assert [] == lanceref.validate(left, deep=True)
 
 
-def test_a_folder_that_another_process_has_just_made_is_flushed(tmp_path: Path) -> None:
+def test_a_folder_that_another_process_has_just_made_is_flushed(tmp_path):
     """A sink flushes all folders up to the root, whoever made them."""
     real = tmp_path / "real"
     real.mkdir()
@@ -181,7 +179,7 @@ def test_a_folder_that_another_process_has_just_made_is_flushed(tmp_path: Path) 
     assert b"1" == (power.snapshots[-1] / "data/x").read_bytes()
 
 
-def test_a_table_that_may_be_lost_is_not_flushed(tmp_path: Path, monkeypatch) -> None:
+def test_a_table_that_may_be_lost_is_not_flushed(tmp_path, monkeypatch):
     """With `durable` false no writer waits for the disk."""
     calls: list[int] = []
     monkeypatch.setattr("os.fsync", calls.append)

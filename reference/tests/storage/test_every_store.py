@@ -1,7 +1,5 @@
 """Every store: folders, buckets, memory and manifest stores keep one contract."""
 
-from __future__ import annotations
-
 import pytest
 from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotFound, StoreFailed, Unconditional

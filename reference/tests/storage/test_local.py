@@ -1,7 +1,5 @@
 """Local files: refusals name the path, and nothing outside the root is touched."""
 
-from __future__ import annotations
-
 import errno
 import os
 import pickle
@@ -247,7 +245,7 @@ def umask(mask: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("mask", [0o077, 0o002])
 @pytest.mark.parametrize("name", ["INVERTED", "delete", "tag", "branch", "blobs", "append to 0.1"])
-def test_the_umask_decides_who_may_read(tmp_path: Path, name: str, mask: int) -> None:
+def test_the_umask_decides_who_may_read(tmp_path, name, mask):
     """Every file and folder of a table has the mode that the umask leaves."""
     with umask(mask):
         prepare(pylanceref, name, str(tmp_path / "t"))
@@ -260,7 +258,7 @@ def test_the_umask_decides_who_may_read(tmp_path: Path, name: str, mask: int) ->
     assert {(True, 0o777 & ~mask), (False, 0o666 & ~mask)} == modes
 
 
-def test_a_folder_that_cannot_be_flushed_is_no_error(tmp_path: Path, monkeypatch) -> None:
+def test_a_folder_that_cannot_be_flushed_is_no_error(tmp_path, monkeypatch):
     """Where a file system cannot flush folders, everything is flushed."""
     real, synced = os.fsync, []
 

@@ -1,7 +1,5 @@
 """Storage options and URIs: which store they name, and what each option means."""
 
-from __future__ import annotations
-
 import builtins
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Tables in object stores: bases in several stores, locks, blobs and single files."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Small tables put together by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lanceref.proto import table_pb2

@@ -1,7 +1,5 @@
 """Manifests made by hand, and the worked one."""
 
-from __future__ import annotations
-
 from lanceref.core.context import Context, Finding
 from lanceref.core.spans import SpanRecorder
 from lanceref.proto import table_pb2

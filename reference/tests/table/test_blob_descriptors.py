@@ -1,7 +1,5 @@
 """Blob descriptors: which bytes they name, by hand, and those that lead nowhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 
@@ -64,9 +62,7 @@ def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:
         ((3, 0, 0, 0, ""), FormatError, "L.blob.external"),
     ],
 )
-def test_what_leads_nowhere_is_refused(
-    row: tuple[int, int, int, int, str], error: type[Exception], clause: str, tmp_path: Path
-) -> None:
+def test_what_leads_nowhere_is_refused(row, error, clause, tmp_path):
     """Unknown kinds, ranges outside files and missing files have their clauses."""
     with pytest.raises(error) as caught:
         _files(tmp_path).fetch(_rows(row))
@@ -74,7 +70,7 @@ def test_what_leads_nowhere_is_refused(
     assert caught.value.clause == clause  # type: ignore[attr-defined]
 
 
-def test_many_descriptors_of_the_same_bytes_are_bounded(tmp_path: Path) -> None:
+def test_many_descriptors_of_the_same_bytes_are_bounded(tmp_path):
     """Descriptors of the same bytes expand no further than the limit."""
     with pytest.raises(LimitExceeded, match=r"L\.blob\.range"):
         _files(tmp_path).fetch(_rows(*[(0, 0, 10, 0, "")] * 12))
@@ -110,7 +106,7 @@ def _bytes_read(module: ModuleType, uri: str) -> list[bytes]:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("ours", [True, False])
-def test_objects_of_a_table_are_read_alike(tmp_path: Path, ours: bool) -> None:
+def test_objects_of_a_table_are_read_alike(tmp_path, ours):
     """Managed objects are read by both, through a clone, a compaction and a cleanup."""
     import lance
     import lanceref

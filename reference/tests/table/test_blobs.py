@@ -1,7 +1,5 @@
 """Blobs: how rows give them, where they are stored, and that both libraries read them."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -46,14 +44,14 @@ def _payload(row: object) -> bytes | None:
         ({"uri": "/absolute"}, "not a valid absolute URI"),
     ],
 )
-def test_a_row_that_is_no_blob_is_refused(row: dict, text: str) -> None:
+def test_a_row_that_is_no_blob_is_refused(row, text):
     """The refusal names row and field."""
     array = pa.array([{"data": b"a"}, row], LONG)
     with pytest.raises(DataRefused, match=text):
         list(blob_rows(array, "b", ANYWHERE))
 
 
-def test_an_object_that_is_not_there_is_refused(tmp_path) -> None:
+def test_an_object_that_is_not_there_is_refused(tmp_path):
     """A missing object and a range beyond its end are refused."""
     path = tmp_path / "x"
     with pytest.raises(DataRefused, match="Not found"):
@@ -65,7 +63,7 @@ def test_an_object_that_is_not_there_is_refused(tmp_path) -> None:
         _payload(row)
 
 
-def test_descriptions_are_no_blobs() -> None:
+def test_descriptions_are_no_blobs():
     """Descriptions that a read returned cannot be written again."""
     rows = pa.array([{"position": 1, "size": 2}])
 
@@ -82,7 +80,7 @@ def _declared(field: pa.Field, version=V2_2) -> pa.Field:
     return found
 
 
-def test_fields_inside_others_are_found() -> None:
+def test_fields_inside_others_are_found():
     """Blob fields inside structs, lists and maps are declared, and others unchanged."""
     plain = pa.field("p", pa.list_(pa.field("x", pa.dictionary(pa.int8(), pa.utf8()), False)))
     nested = pa.struct([plain, FIRST])
@@ -101,7 +99,7 @@ def test_fields_inside_others_are_found() -> None:
     assert _declared(plain) == plain
 
 
-def test_what_cannot_be_declared_is_refused() -> None:
+def test_what_cannot_be_declared_is_refused():
     """Blobs of the second kind before 2.2 and of other layouts are refused."""
     with pytest.raises(NotStorable, match=r"requires file version >= 2.2 \(got 2.0\)"):
         _declared(blob_field("b"), V2_0)
@@ -118,7 +116,7 @@ def _table(*columns: list, **thresholds: int) -> pa.Table:
     return pa.table([blob_array(values) for values in columns], schema=pa.schema(fields))
 
 
-def test_the_bytes_of_every_row_are_looked_for(tmp_path) -> None:
+def test_the_bytes_of_every_row_are_looked_for(tmp_path):
     """A sidecar that is gone is found, whether the first row leads to it or the last."""
     write_dataset(_table([b"first of all", b"x", b"the second", b"last of all"]), tmp_path)
     sidecars = sorted(tmp_path.rglob("*.blob"))
@@ -132,7 +130,7 @@ def test_the_bytes_of_every_row_are_looked_for(tmp_path) -> None:
         path.write_bytes(data)
 
 
-def test_a_write_that_fails_leaves_no_file(tmp_path) -> None:
+def test_a_write_that_fails_leaves_no_file(tmp_path):
     """A failing write removes data files and blob files."""
     table = pa.concat_tables([_table([b"abc", b"0123456789abc"]), _table(["x:nothing"])])
     with pytest.raises(DataRefused):
@@ -144,7 +142,7 @@ def test_a_write_that_fails_leaves_no_file(tmp_path) -> None:
     ("key", "text"),
     [("inline-size", "x"), ("inline-size", "-1"), ("dedicated-size", "0"), ("pack-file-size", "")],
 )
-def test_a_threshold_is_a_number(tmp_path, key: str, text: str) -> None:
+def test_a_threshold_is_a_number(tmp_path, key, text):
     """Thresholds are numbers of bytes, and only that of inline blobs may be 0."""
     field = blob_field("b").with_metadata({f"lance-encoding:blob-{key}-threshold": text})
     with pytest.raises(DataRefused, match="Invalid blob threshold metadata"):
@@ -158,7 +156,7 @@ def test_a_threshold_is_a_number(tmp_path, key: str, text: str) -> None:
     st.integers(1, 12),
     st.integers(1, 40),
 )
-def test_any_blobs_read_back(tmp_path_factory, values, version, most_rows, most_bytes) -> None:
+def test_any_blobs_read_back(tmp_path_factory, values, version, most_rows, most_bytes):
     """Blobs are read back for any rows per file and bytes per shared file."""
     root = tmp_path_factory.mktemp("t")
     lists = pa.ListArray.from_arrays(
@@ -220,7 +218,7 @@ def _files_of(root: Path) -> list[tuple[str, list[int]]]:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("version", VERSIONS)
-def test_tables_are_the_oracles(tmp_path, version: str) -> None:
+def test_tables_are_the_oracles(tmp_path, version):
     """Files, schema and rows are those of the oracle for both readers."""
     import lance
 
@@ -241,7 +239,7 @@ def test_tables_are_the_oracles(tmp_path, version: str) -> None:
 
 
 @pytest.mark.oracle
-def test_refusals_are_the_oracles(tmp_path) -> None:
+def test_refusals_are_the_oracles(tmp_path):
     """Refusals have the class and first words of the oracle's."""
     import lance
 

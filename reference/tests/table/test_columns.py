@@ -1,7 +1,5 @@
 """Columns of fragments: split, missing, overlaid and without deleted rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref

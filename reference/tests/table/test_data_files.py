@@ -1,12 +1,10 @@
 """Data files: how rows of new ones are divided, schemas that fit, and what entries must state."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.core.errors import DataRefused, SchemaRefused
+from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import PagePolicy
@@ -79,16 +77,6 @@ def test_no_row_is_lost(tmp_path_factory, version, counts, rows, group):
     for made in new.fragments:
         entry = made.files[0]
         assert entry.file_size_bytes == (root / "data" / entry.path).stat().st_size
-
-
-@pytest.mark.parametrize("version", [V0_1, V2_2])
-def test_files_of_a_failed_write_are_removed(tmp_path, version):
-    """A batch of another type in the second file removes both files."""
-    wrong = pa.record_batch({"a": ["x"] * 4})
-
-    with pytest.raises(DataRefused):
-        _write(tmp_path, [*_batches(4), wrong], version, rows=4, group=4)
-    assert [] == list((tmp_path / "data").iterdir())
 
 
 def test_dictionaries_of_a_legacy_table_are_the_same_in_all_files(tmp_path):

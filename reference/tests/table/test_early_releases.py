@@ -1,7 +1,5 @@
 """Tables of early releases: what they left out or wrote wrong is read, and corrected by commits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import lanceref

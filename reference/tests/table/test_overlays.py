@@ -1,7 +1,5 @@
 """Overlays: which value a row shows, and what commits make of overlays."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pylanceref
 import pytest

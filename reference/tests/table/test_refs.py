@@ -1,7 +1,5 @@
 """Tags and branches: their bytes, their names, and that no name leads out of the table."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
@@ -59,19 +57,6 @@ def test_refs_come_back(tmp_path):
     assert [[2, NEW_BRANCH["branch_identifier"][0][1]]] == json.loads(file.read_bytes())[
         "identifier"
     ]["version_mapping"]
-
-
-def test_a_new_ref_takes_no_name_that_is_taken(tmp_path):
-    """A new ref is refused under a used name, and the old one stays."""
-    store = LocalStore(tmp_path)
-    put_tag(store, "x", NEW_TAG, new=True)
-    put_branch(store, "x", NEW_BRANCH, new=True)
-    with pytest.raises(OperationRefused, match="already exists"):
-        put_tag(store, "x", {**NEW_TAG, "version": 7}, new=True)
-    with pytest.raises(OperationRefused, match="already exists"):
-        put_branch(store, "x", NEW_BRANCH, new=True)
-
-    assert 2 == list_tags(store, Context("t"))["x"]["version"]
 
 
 @pytest.mark.oracle

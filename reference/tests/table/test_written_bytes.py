@@ -1,7 +1,5 @@
 """Written bytes of tables: manifests, sequences, deletions, refs and transactions by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

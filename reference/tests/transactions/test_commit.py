@@ -1,7 +1,5 @@
 """Commits: races, lost answers, failures and rebases leave the old version or the new one."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from uuid import uuid4
@@ -33,7 +31,6 @@ from lanceref.transactions.manifest_builder import Staged
 from lanceref.transactions.transaction import new_append, new_overwrite
 from pylanceref import dataset, write_dataset
 
-from tests.faulty_store import FaultyStore
 from tests.table import manifests
 from tests.transactions import versions
 
@@ -206,29 +203,6 @@ def test_no_version_follows_one_that_says_a_lower_number(tmp_path):
 
     with pytest.raises(FormatError, match=r"L\.table\.naming\.version"):
         _commit(store, _append(1))
-
-
-def test_a_commit_that_fails_anywhere_leaves_the_old_version(tmp_path):
-    """Whichever call fails, the commit is whole or did not happen, and the next succeeds."""
-    calls, failed = 0, 0
-    while True:
-        root = tmp_path / str(calls)
-        _commit(LocalStore(root), _overwrite())
-        store = FaultyStore(root, calls)
-        try:
-            _commit(store, _append(1))
-        except OSError:
-            failed += 1
-            assert [0] == _ids(LocalStore(root))
-        else:
-            assert [0, 1] == _ids(LocalStore(root))
-        latest = len(_ids(LocalStore(root)))
-        assert latest + 1 == _commit(LocalStore(root), _append(1))
-        if store.calls <= calls:
-            break
-        calls += 1
-
-    assert (5, 4) == (calls, failed)
 
 
 def test_the_transaction_file_counts_where_there_is_no_inline_one(tmp_path):

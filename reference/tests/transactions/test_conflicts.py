@@ -1,7 +1,5 @@
 """Conflicts: which transaction may follow which other one, as tables of pairs."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import lanceref

@@ -1,7 +1,5 @@
 """The next version: settings, bases, index entries and clones."""
 
-from __future__ import annotations
-
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import (
@@ -57,19 +55,23 @@ def test_bases_get_ids_of_their_own():
             versions.after(made, update_bases={"new_bases": [twice]})
 
 
-def test_the_log_remembers_what_is_in_the_table():
-    """The log index keeps the newest generation of each shard."""
-    log = table_pb2.IndexMetadata(name="__lance_mem_wal")
+def _logged(**words):
+    """Return a table with a log index, which holds generation 4 of a shard."""
+    log = table_pb2.IndexMetadata(name="__lance_mem_wal", dataset_version=1)
     log.uuid.uuid = bytes(16)
-    details = mem_wal_pb2.MemWalIndexDetails(num_shards=2)
+    details = mem_wal_pb2.MemWalIndexDetails(**words)
     details.compacted_sstables.add(generation=4).shard_id.uuid = b"s" * 16
     log.index_details.Pack(details)
-    before = versions.indexed(versions.table(), log)
+    return versions.indexed(versions.table(), log)
+
+
+def test_the_log_remembers_what_is_in_the_table():
+    """The log index keeps the newest generation of each shard."""
     news = [
         {"shard_id": {"uuid": b"s" * 16}, "generation": 3},
         {"shard_id": {"uuid": b"t" * 16}, "generation": 1},
     ]
-    made = versions.after(before, update_mem_wal_state={"compacted_sstables": news})
+    made = versions.after(_logged(num_shards=2), update_mem_wal_state={"compacted_sstables": news})
     held = mem_wal_pb2.MemWalIndexDetails()
     made.indices[0].index_details.Unpack(held)
 
@@ -81,17 +83,13 @@ def test_the_log_remembers_what_is_in_the_table():
 
 def test_an_update_notes_what_it_took_in():
     """An update records a later generation only, and needs a log index."""
-    log = table_pb2.IndexMetadata(name="__lance_mem_wal", dataset_version=1)
-    log.uuid.uuid = bytes(16)
-    details = mem_wal_pb2.MemWalIndexDetails()
-    details.compacted_sstables.add(generation=4).shard_id.uuid = b"s" * 16
-    log.index_details.Pack(details)
-    before = versions.indexed(versions.table(), log)
+    before = _logged()
 
     def noting(generation: int) -> dict[str, object]:
         return {"compacted_sstables": [{"shard_id": {"uuid": b"s" * 16}, "generation": generation}]}
 
     made = versions.after(before, update=noting(5))
+    details = mem_wal_pb2.MemWalIndexDetails()
     made.indices[0].index_details.Unpack(details)
 
     assert [5] == [one.generation for one in details.compacted_sstables]
@@ -217,13 +215,6 @@ def _replaced(number: int, *fields: int, **words: object) -> dict[str, object]:
     return {"fragment_id": number, "new_file": new}
 
 
-def _group(old: list[int], new: list[int]) -> dict[str, object]:
-    return {
-        "old_fragments": [manifests.fragment(n, versions.files(0)) for n in old],
-        "new_fragments": [manifests.fragment(n, versions.files(0, 1, 2)) for n in new],
-    }
-
-
 LEGACY = {"file_major_version": 0, "file_minor_version": 2, "column_indices": []}
 UNKNOWN = {"old_id": {"uuid": bytes(16)}, "new_id": {"uuid": bytes(16)}}
 
@@ -239,7 +230,7 @@ REFUSED = [
         r"fragments \[1\]",
     ),
     ("restore", {"version": 9}, "not found"),
-    ("rewrite", {"groups": [_group([7], [8])]}, "incompatible"),
+    ("rewrite", {"groups": [versions.group([7], [8])]}, "incompatible"),
     ("rewrite", {"rewritten_indices": [UNKNOWN, UNKNOWN]}, "lists twice"),
     (
         "update_config",
@@ -261,7 +252,7 @@ def test_an_operation_that_does_not_fit_is_refused(name, operation, text):
 def test_row_ids_of_a_stable_table_fit_its_rows():
     """L.txn.op.rewrite: rewritten fragments bring their ids, and no fragment more than its rows."""
     with pytest.raises(OperationRefused, match="row ids"):
-        versions.after(versions.stable(), rewrite={"groups": [_group([0], [8])]})
+        versions.after(versions.stable(), rewrite={"groups": [versions.group([0], [8])]})
     many = manifests.fragment(0, versions.files(0), inline_row_ids=encode_row_ids(20, 31))
     with pytest.raises(OperationRefused, match="more row IDs"):
         versions.after(versions.stable(), append={"fragments": [many]})

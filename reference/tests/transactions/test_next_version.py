@@ -1,7 +1,5 @@
 """The next version: what each operation makes of fragments, schema, flags and row ids."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -115,17 +113,10 @@ def test_files_of_0_1_have_no_columns():
     assert ("b", []) == (fragment.files[0].path, list(fragment.files[0].column_indices))
 
 
-def _group(old, new):
-    return {
-        "old_fragments": [manifests.fragment(n, versions.files(0)) for n in old],
-        "new_fragments": [manifests.fragment(n, versions.files(0, 1, 2)) for n in new],
-    }
-
-
 def test_indices_by_row_id_cover_the_new_fragments_as_they_are():
     """With stable ids entries cover new fragments without a rewrite."""
     before = versions.indexed(versions.stable(3), versions.index("x", 0, [0, 1], 1))
-    group = _group([0, 1], [3])
+    group = versions.group([0, 1], [3])
     ids = versions.stable().message.fragments[0].inline_row_ids
     group["new_fragments"][0]["inline_row_ids"] = ids
     made = versions.after(before, rewrite={"groups": [group]})

@@ -1,7 +1,5 @@
 """Versions made by hand, and what an operation makes of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from lanceref.core.context import Context
@@ -40,6 +38,14 @@ FIELDS = [
 def files(*fields: int, path: str = "f.lance") -> dict[str, object]:
     """A data file of the fields."""
     return manifests.data_file(path=path, fields=fields, column_indices=range(len(fields)))
+
+
+def group(old: list[int], new: list[int]) -> dict[str, object]:
+    """Fragments of a rewrite: those that go, and those that come in their place."""
+    return {
+        "old_fragments": [manifests.fragment(n, files(0)) for n in old],
+        "new_fragments": [manifests.fragment(n, files(0, 1, 2)) for n in new],
+    }
 
 
 def table(count: int = 2, **fields: object) -> Manifest:

@@ -1,7 +1,5 @@
 """Analysis of texts: tokenizers, folding, stems, stop words, documents."""
 
-from __future__ import annotations
-
 import json
 from itertools import islice
 

@@ -1,12 +1,9 @@
 """Codes of postings, positions and impacts: worked bytes, and what is written comes back."""
 
-from __future__ import annotations
-
 import contextlib
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.context import Context
@@ -48,16 +45,6 @@ def u32(*values: int) -> np.ndarray:
     return np.array(values, np.uint32)
 
 
-def test_numbers_take_turns_in_the_lanes():
-    """With one bit, numbers 0 and 4 are bits 0 and 1 of word 0, number 1 is bit 0 of word 1."""
-    numbers = np.zeros((1, 128), np.uint32)
-    numbers[0, [0, 4, 1]] = 1
-    wanted = bytes.fromhex("01 03000000 01000000 00000000 00000000")
-    assert [wanted] == group_runs(numbers).as_bytes()
-    packed = np.frombuffer(wanted[1:], np.uint8).reshape(1, -1)
-    assert numbers.tolist() == unpack_rows(packed, 1, 4).tolist()
-
-
 @given(st.integers(0, 32), st.sampled_from([4, 8]), st.integers(0, 2**32))
 def test_groups_come_back(width, lanes, seed):
     """For every width and both numbers of lanes, as many rows at once as there are."""
@@ -68,13 +55,6 @@ def test_groups_come_back(width, lanes, seed):
     if width:
         packed = pack_rows(rows, width)
         assert rows.tolist() == unpack_rows(packed, width, lanes).tolist()
-
-
-def test_worked_varints():
-    """300 is 0b10_0101100: the low seven bits first."""
-    assert ["ac02", "ffffffff0f", "00", "7f"] == [
-        one.hex() for one in varint_runs(u32(300, 2**32 - 1, 0, 127)).as_bytes()
-    ]
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
@@ -100,27 +80,6 @@ def of_blocks(blocks: list[bytes]) -> Blobs:
     """Return blocks as they are handed over: the rest of an array."""
     array = pa.array([b"before", *blocks], pa.large_binary())
     return Blobs.of(array.slice(1), Context("f"))
-
-
-@pytest.mark.parametrize(
-    ("layout", "wanted"),
-    [
-        (SCORED, "0000803f 03 02 02 01"),
-        (FIXED_TAIL, "0000803f 03000000 05000000 02000000 01000000"),
-        (WIDE, "03 02 02 01"),
-    ],
-)
-def test_worked_blocks(layout, wanted):
-    """Documents 3 and 5, held twice and once: after the score the steps, then the frequencies."""
-    assert [bytes.fromhex(wanted)] == encoded(Postings(u32(3, 5), u32(2, 1)), layout, score=1)
-
-
-def test_a_worked_full_block():
-    """128 documents from 7 on: steps 0 and then 1 in one bit, frequencies all 1."""
-    own = Postings(np.arange(7, 135, dtype=np.uint32), np.ones(128, np.uint32))
-    steps = "feffffff" + "ffffffff" * 3
-    wanted = bytes.fromhex("00000000 07000000 01" + steps + "01" + "ff" * 16)
-    assert [wanted] == encoded(own, SCORED)
 
 
 def test_a_worked_patched_block():
@@ -184,14 +143,6 @@ def test_full_blocks_together_are_the_blocks_of_each(at, byte, total):
 
 
 lists = st.lists(st.sets(st.integers(0, 5000), min_size=1, max_size=300), min_size=1, max_size=4)
-
-
-def test_worked_positions():
-    """Positions 1 and 4, then 2 in the next document: steps 1, 3 and 2."""
-    found = position_runs(u32(1, 4, 2), u32(2, 1), np.array([2]))
-    assert [bytes.fromhex("010302")] == found.as_bytes()
-    blobs = [bytes.fromhex("02000000"), bytes.fromhex("01000000 04000000")]
-    assert blobs == encode_position_blobs(u32(1, 4))
 
 
 @given(st.lists(lists, min_size=1, max_size=3))

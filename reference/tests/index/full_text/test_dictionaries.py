@@ -1,7 +1,5 @@
 """Token dictionaries: nodes, building, reading, and tokens that are nearly others."""
 
-from __future__ import annotations
-
 import contextlib
 import struct
 
@@ -47,14 +45,6 @@ def test_nodes_come_back(final, output, found, start):
         assert node == parse_node(cursor(data), len(data) - 1)
 
 
-def test_a_worked_dictionary():
-    """One token "ab" with the number 0: "b" to the end, then "a" to the node before."""
-    body = bytes.fromhex("0300000000000000 0000000000000000 00 10 9a c5") + struct.pack(
-        "<QQ", 1, 19
-    )
-    assert body + struct.pack("<I", checksum(body)) == build_fst([(b"ab", 0)])
-
-
 @given(st.dictionaries(st.binary(max_size=6), st.integers(0, 2**32 - 1), max_size=60))
 def test_what_is_built_is_read(tokens):
     """Whatever the tokens and their numbers."""
@@ -70,13 +60,6 @@ WORDS = [(word.encode(), number) for number, word in enumerate(["ant", "bee", "b
 def sealed(data: bytes) -> bytes:
     """Return a dictionary with the checksum of what it is now."""
     return data[:-4] + struct.pack("<I", checksum(data[:-4]))
-
-
-def test_worked_checksum():
-    """The CRC-32C of "123456789" is e3069283: turned right by 15 bits and shifted it is this."""
-    crc = 0xE3069283
-    wanted = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-    assert wanted == checksum(b"123456789")
 
 
 @given(st.data())

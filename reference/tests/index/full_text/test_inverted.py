@@ -1,11 +1,8 @@
 """INVERTED: files of both libraries, queries of both, and the life of an index."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
-import lanceref
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -117,28 +114,3 @@ def test_an_index_without_documents(tmp_path):
     assert [] == texts.answer(dataset, "fox")
     dataset.insert(pa.table({"s": ["fox"], "i": [9]}))
     assert [9] == [row for row, _ in texts.answer(pylanceref.dataset(dataset.uri), "fox")]
-
-
-TEXTS = ["red fox", "red red dog", None, "cow"]
-
-
-def clauses(dataset) -> list[str]:
-    """Return the clauses that a deep look finds broken."""
-    return [finding.clause for finding in lanceref.validate(dataset.uri, deep=True)]
-
-
-@pytest.fixture
-def dataset(tmp_path):
-    """A table with an index over four texts, whose entry says no sizes."""
-    return write(pa.table({"s": TEXTS}), tmp_path)
-
-
-@pytest.mark.parametrize("format_version", [1, 2, 3])
-def test_what_we_write_is_whole(dataset, format_version):
-    """In every format, and after rows were appended and merged."""
-    dataset.create_scalar_index("s", "INVERTED", with_position=True, format_version=format_version)
-    pylanceref.write_dataset(pa.table({"s": ["dog", "red"]}), dataset.uri, mode="append")
-    grown = pylanceref.dataset(dataset.uri)
-    grown.optimize.optimize_indices()
-
-    assert [] == clauses(grown)

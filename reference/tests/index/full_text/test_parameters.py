@@ -1,7 +1,5 @@
 """Parameters of full-text indices: as requested, stored, and listed."""
 
-from __future__ import annotations
-
 import pytest
 from lanceref.core.errors import Place
 from lanceref.index.full_text.parameters import (

@@ -1,7 +1,5 @@
 """Partitions of a segment: occurrences, rows of postings, merged, staged and early ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,16 +7,13 @@ from lanceref.core.errors import FormatError
 from lanceref.index.full_text import partition_writer
 from lanceref.index.full_text.fst import Fst
 from lanceref.index.full_text.inverted import Inverted
-from lanceref.index.full_text.parameters import Analysis, Settings
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.partition_writer import (
     CompactOccurrences,
     Occurrences,
-    PostingRows,
     count_occurrences,
     cut_tokens,
     merge_occurrences,
-    postings_schema,
 )
 from lanceref.index.full_text.posting_blocks import BlockLayout
 from pylanceref.transactions import index_message
@@ -29,33 +24,6 @@ from ..tables import write
 def numbers(*values: int) -> np.ndarray:
     """Return numbers as they are kept."""
     return np.array(values, np.uint32)
-
-
-def test_a_worked_run_of_tokens():
-    """Token 1 occurs twice in document 0 and once in 1, token 0 once in 0."""
-    found = count_occurrences(numbers(1, 0, 1, 1), numbers(0, 0, 0, 1), numbers(0, 1, 2, 5))
-    assert [0, 1, 1] == found.tokens.tolist()
-    assert [0, 0, 1] == found.documents.tolist()
-    assert [1, 2, 1] == found.frequencies.tolist()
-    assert [1, 0, 2, 5] == found.positions.tolist()
-    assert [1, 2, 0] == CompactOccurrences.of(found).counts(3).tolist()
-
-
-def test_parts_are_gathered_by_token():
-    """Positions come along, and a part of them with a part."""
-    first = count_occurrences(numbers(1, 0), numbers(0, 0), numbers(0, 1))
-    second = count_occurrences(numbers(0, 0), numbers(1, 1), numbers(3, 4))
-    found = merge_occurrences([first, second])
-    assert [0, 0, 1] == found.tokens.tolist()
-    assert [0, 1, 0] == found.documents.tolist()
-    assert [1, 3, 4, 0] == found.positions.tolist()
-    assert [3, 4] == CompactOccurrences.of(second).between(0, 1).positions.tolist()
-    without = count_occurrences(numbers(1, 0), numbers(0, 0), None)
-    assert (
-        []
-        == CompactOccurrences.of(without).between(0, 1).positions.tolist()
-        == merge_occurrences([]).tokens.tolist()
-    )
 
 
 @pytest.mark.parametrize("first", [0, 70_000])
@@ -79,26 +47,6 @@ def shown(found: Occurrences) -> list[list[int]]:
     columns = (found.tokens, found.documents, found.frequencies, found.positions)
     assert all(column.dtype == np.uint32 for column in columns)
     return [column.tolist() for column in columns]
-
-
-@pytest.mark.parametrize("format_version", [1, 2, 3])
-def test_rows_do_not_depend_on_how_many_are_made_at_once(format_version):
-    """Three tokens of 700 documents; of the positions each block has its own."""
-    settings = Settings(Analysis(with_position=True), format_version)
-    documents = np.repeat(np.arange(700, dtype=np.uint32), 4)
-    tokens = np.tile(np.array([0, 1, 1, 2], np.uint32), 700)
-    held = CompactOccurrences.of(
-        count_occurrences(tokens, documents, np.tile(np.arange(4, dtype=np.uint32), 700))
-    )
-    rows = PostingRows(settings, np.full(700, 4, np.uint32))
-    counts, schema = np.array([700] * 3), postings_schema(settings)
-    found = rows.batch(held.between(0, 3), counts, schema)
-    assert [700] * 3 == found["_length"].to_pylist()
-    assert [6, 6, 6] == [len(one) for one in found["_posting"]]
-    if format_version > 1:
-        assert [0, 0, 0] == [one[0].as_py() for one in found["_position_block_offset"]]
-    parts = [rows.batch(held.between(token, token + 1), counts[:1], schema) for token in range(3)]
-    assert pa.concat_batches(parts) == found
 
 
 TEXTS = ["red fox", "red red dog", None, "cow"]

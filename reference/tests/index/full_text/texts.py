@@ -1,7 +1,5 @@
 """Texts and queries that are the same in every run, and what a table finds for them."""
 
-from __future__ import annotations
-
 from random import Random
 from types import ModuleType
 

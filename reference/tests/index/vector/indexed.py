@@ -1,7 +1,5 @@
 """Tables with vector indices."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

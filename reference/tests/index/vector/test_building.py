@@ -1,7 +1,5 @@
 """Building of vector indices: which vectors, how many partitions, and how they change."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Search: partitions that are looked at, walks in graphs, and how answers are joined."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Storages of vectors, worked by hand: what is encoded, and distances from it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

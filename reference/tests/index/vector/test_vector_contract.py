@@ -1,7 +1,5 @@
 """What holds of every vector index type: it finds what a scan finds, whatever happened."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import lanceref

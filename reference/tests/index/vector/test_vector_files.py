@@ -1,7 +1,5 @@
 """Files of vector indices: messages, metadata, graphs, and the single file of early releases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
