@@ -87,6 +87,20 @@ def test_a_fragment_without_zones_is_scanned_and_reported(tmp_path, kind):
     assert "L.index.segment.complete" in {one.clause for one in validate(dataset.uri, deep=True)}
 
 
+@pytest.mark.parametrize("kind", ["ZONEMAP", "BLOOMFILTER"])
+def test_rows_wrongly_told_to_be_null_are_reported(tmp_path, kind):
+    """A writer that replaces a null in place must take the fragment from the index."""
+    rows = pa.table({"k": [1, 2], "g": pa.array([1, None], pa.int64())})
+    dataset = pylanceref.write_dataset(rows, tmp_path / "t")
+    dataset.create_scalar_index("g", kind)
+    new = pa.table({"k": [2], "g": [20]})
+    updated, _ = dataset.get_fragments()[0].update_columns(new, left_on="k")
+    operation = pylanceref.LanceOperation.Update(updated_fragments=[updated])
+    pylanceref.LanceDataset.commit(dataset.uri, operation, read_version=dataset.version)
+
+    assert ["L.index.zones.nulls"] == [one.clause for one in validate(dataset.uri, deep=True)]
+
+
 def test_keys_are_addresses_under_stable_row_ids(tmp_path):
     """A moved row is found where it is now, by its new value and not by the old one."""
     table = pa.table({"i": range(10)})

@@ -161,13 +161,26 @@ class ZoneType(EntryType[P]):
 
     @classmethod
     def check_rows(cls, segment: Segment, training: Training) -> None:
-        """Report fragments that a segment covers, that have live rows and no zone."""
-        fragments = read_spans(segment.file(cls.path)).fragments
+        """Report fragments without a zone that have live rows, and rows wrongly told to be null."""
+        file = segment.file(cls.path)
+        fragments, nulls = read_spans(file).fragments, read_nulls(file)
         covered = [rows.fragment.id for rows in training.fragments if rows.num_rows]
         bare = [number for number in covered if number not in fragments]
-        if bare and segment.moves is None:
+        if segment.moves is not None:
+            return
+        if bare:
             found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
             segment.ctx.lint("L.index.segment.complete", segment.place, found, wanted)
+        if nulls is None:
+            return
+        for run in training.runs():
+            rows = np.uint64(run.fragment_id) << SHIFT | run.offsets.astype(np.uint64)
+            told = np.isin(np.arange(len(rows)), nulls.among(rows))
+            wrong = np.flatnonzero(told != mask_of(run.values.is_null()))
+            if len(wrong):
+                found, wanted = f"row {rows[wrong[0]]} among others", "just the rows that are null"
+                segment.ctx.lint("L.index.zones.nulls", segment.place, found, wanted)
+                return
 
 
 def made_zones(
