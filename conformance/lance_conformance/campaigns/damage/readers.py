@@ -13,9 +13,9 @@ What a reader makes of damaged bytes is put into one class:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -66,14 +66,6 @@ class Judged:
     peak_bytes: int
 
 
-def _read_reference(target: Target) -> pa.Table:
-    return _read(pylanceref, LanceFileReader, target)
-
-
-def _read_oracle(target: Target) -> pa.Table:
-    return _read(lance(), lance_file().LanceFileReader, target)
-
-
 def _read(module: ModuleType, reader: Any, target: Target) -> pa.Table:
     """Read a file, or ask a dataset, by a module with the names of pylance."""
     if not target.is_dataset:
@@ -82,8 +74,10 @@ def _read(module: ModuleType, reader: Any, target: Target) -> pa.Table:
     return dataset.scanner(blob_handling=BLOBS, **target.question(module, dataset)).to_table()
 
 
-REFERENCE = Side("reference", _read_reference, strict=True)
-ORACLE = Side("oracle", _read_oracle, strict=False)
+REFERENCE = Side("reference", partial(_read, pylanceref, LanceFileReader), strict=True)
+ORACLE = Side(
+    "oracle", lambda target: _read(lance(), lance_file().LanceFileReader, target), strict=False
+)
 
 
 def save_table(table: pa.Table, path: Path) -> None:
@@ -150,7 +144,7 @@ def _inspected(target: Target) -> list[str]:
     if not target.is_dataset and list(found) != list(told.findings):
         return ["panic", "", "", f"explain and validate differ: {told.findings} {found}"]
     try:
-        _read_reference(target)
+        REFERENCE.read(target)
     except BytesError as error:
         if not musts:
             return ["panic", "", "", f"not reported: {error}"]
@@ -178,11 +172,11 @@ def _guarded(question: Callable[[], list[str]], target: Target, *, strict: bool)
     except LanceError as error:
         clause = error.clause if isinstance(error, BytesError) else ""
         return ["err", clause, _missing(error, target), str(error)[:300]]
-    except Exception as error:  # the campaign exists to find these  # noqa: BLE001
-        kind = _of_exception(error, strict=strict)
+    except BaseException as error:  # the campaign exists to find these  # noqa: BLE001
+        ordinary = "err-panic" if "panic" in str(error) else "err"
+        kind = ordinary if isinstance(error, Exception) and not strict else "panic"
+        kind = "oom" if isinstance(error, MemoryError) else kind
         return [kind, "", "", f"{type(error).__name__}: {error}"[:300]]
-    except BaseException as error:  # the oracle's panics are no Exception  # noqa: BLE001
-        return ["panic", "", "", f"{type(error).__name__}: {error}"[:300]]
 
 
 def _compared(table: pa.Table, expected: pa.Table) -> tuple[str, str]:
@@ -203,14 +197,6 @@ def _validate(table: pa.Table) -> None:
     except pa.ArrowInvalid as error:
         if "does not fit in precision" not in str(error):
             raise
-
-
-def _of_exception(error: Exception, *, strict: bool) -> str:
-    if isinstance(error, MemoryError):
-        return "oom"
-    if strict:
-        return "panic"
-    return "err-panic" if re.search(r"panicked|panic", str(error)) else "err"
 
 
 def lacking(told: BytesError | Finding, offset: int) -> list[str]:

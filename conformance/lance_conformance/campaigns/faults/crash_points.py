@@ -19,10 +19,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
+from unittest.mock import patch
 
 import pylanceref
 from lanceref.core.errors import LanceError, OperationRefused
@@ -43,6 +43,7 @@ from lance_conformance.campaigns.child import Ended, ask
 from lance_conformance.campaigns.faults.deeds import apart
 from lance_conformance.campaigns.faults.needed_files import missing, residue
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
+from lance_conformance.guarded import guarded
 
 Seen = dict[str, Any] | str | None
 """What there is to see of a table, an error as a text, or None where there is no table.
@@ -155,18 +156,6 @@ VARIABLES = {
 """Variables of the environment by the options that they stand for."""
 
 
-@contextmanager
-def environment(server: ObjectServer) -> Iterator[None]:
-    """Let clients without options find a server, and put back what the variables were."""
-    before = dict(os.environ)
-    os.environ.update({name: server.options[option] for option, name in VARIABLES.items()})
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
 def state(server: ObjectServer, uri: str) -> State:
     """Return the objects below a table's root, by their paths, and its records."""
     root = prefix_of(uri) + "/"
@@ -242,11 +231,7 @@ class CloudGround(Ground):
 
 def attempted(operation: str, uri: str) -> list[str]:
     """Do an operation in this process, which a step of it may end; return its error."""
-    try:
-        OPERATIONS[operation](pylanceref, uri)
-    except (LanceError, OSError) as error:
-        return [type(error).__name__]
-    return [""]
+    return [guarded(lambda: OPERATIONS[operation](pylanceref, uri), (LanceError, OSError)).error]
 
 
 def judged_points(ground: Ground, name: str, fate: str) -> Outcome:
@@ -372,13 +357,15 @@ def crash_cloud(plan: Plan) -> Iterator[Session]:
         for name in INTERRUPTED
         for fate in ("crashed", "refused")
     ]
-    with running() as server, environment(server):
+    with running() as server:
+        variables = {name: server.options[option] for option, name in VARIABLES.items()}
 
         def make(table: str) -> Ground:
             scheme, _, ids = table.partition("/")
             return CloudGround(server, scheme, stable=ids == "stable ids")
 
-        yield _session(plan, names, make)
+        with patch.dict(os.environ, variables):  # by which clients without options find it
+            yield _session(plan, names, make)
 
 
 PARTS = (Part("crash", 1000, crash), Part("crash_cloud", 1000, crash_cloud))

@@ -34,6 +34,7 @@ import pylanceref
 from lanceref.core.errors import LanceError
 
 from lance_conformance import oracle
+from lance_conformance.guarded import guarded
 
 Deed = tuple[str, int]
 """Kind and number."""
@@ -286,13 +287,9 @@ def _write(log: str, engine: str, uri: str, deeds: list[Deed], options: dict[str
 
 
 def _attempt(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> tuple[str, str]:
-    try:
-        do(engine, uri, deed, options)
-    except (OSError, ValueError, RuntimeError) as error:
-        text = f"{type(error).__name__}: {error}"
-        is_conflict = any(word in text.lower() for word in CONFLICT_WORDS)
-        return "conflict" if is_conflict else "error", text
-    return "done", ""
+    text = guarded(lambda: do(engine, uri, deed, options)).error
+    is_conflict = any(word in text.lower() for word in CONFLICT_WORDS)
+    return "conflict" if is_conflict else "error" if text else "done", text
 
 
 def verdict(team: Team, numbers: int, first: int | None = 1) -> Iterator[str]:

@@ -11,11 +11,10 @@ from pathlib import Path
 from uuid import UUID
 
 from lanceref.core.context import Context
-from lanceref.proto.table_pb2 import DeletionFile
+from lanceref.core.errors import Place
 from lanceref.storage import LocalSource
+from lanceref.table.deletions import deletion_path
 from lanceref.table.manifest import Manifest, open_manifest
-
-SUFFIXES = {DeletionFile.ARROW_ARRAY: "arrow", DeletionFile.BITMAP: "bin"}
 
 
 def residue(root: Path, uri: str = "") -> set[str]:
@@ -74,8 +73,7 @@ def _named(manifest: Manifest, root: Path, uri: str) -> Iterator[tuple[Path | No
             yield bases.get(file.base_id) if file.HasField("base_id") else None, f"data/{file.path}"
         if fragment.HasField("deletion_file"):
             gone = fragment.deletion_file
-            name = f"{fragment.id}-{gone.read_version}-{gone.id}.{SUFFIXES[gone.file_type]}"
             base = bases.get(gone.base_id) if gone.HasField("base_id") else None
-            yield base, f"_deletions/{name}"
+            yield base, deletion_path(fragment.id, gone, Place("manifest", 0))
     for index in manifest.indices:
         yield None, f"_indices/{UUID(bytes=bytes(index.uuid.uuid))}"

@@ -38,6 +38,7 @@ from lanceref.storage.local import LocalSink
 from lanceref_testing.tables import Sample, random_sample
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
+from lance_conformance.guarded import guarded
 from lance_conformance.oracle import lance
 from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
 from lance_conformance.random_files.oracle_child import OracleChild
@@ -207,8 +208,8 @@ def legacy_differences(sample: Sample, path: Path, seed: int) -> tuple[str | Non
         return refused, []
     told = [f"validate: {finding.message}" for finding in validate(path, deep=True)]
     told += _byte_differences(table, path, rows)
-    theirs = _read_back(path)
-    if theirs is not None:
+    theirs = guarded(lambda: lance().dataset(str(path)).to_table()).value
+    if isinstance(theirs, pa.Table):  # D.legacy.written-not-read
         told += dataset_differences(path, theirs, Random(seed))
     return None, told
 
@@ -233,16 +234,6 @@ def _byte_differences(table: pa.Table, path: Path, rows: int) -> list[str]:
     shorter = min(len(written), len(theirs))
     at = next((i for i in range(shorter) if written[i] != theirs[i]), shorter)
     return [f"the file differs at byte {at} of {len(theirs)}"]
-
-
-def _read_back(path: Path) -> pa.Table | None:
-    """Return what the oracle reads, None when it cannot (D.legacy.written-not-read)."""
-    try:
-        read = lance().dataset(str(path)).to_table()
-    except (OSError, ValueError, RuntimeError):
-        return None
-    assert isinstance(read, pa.Table)
-    return read
 
 
 def written(plan: Plan) -> Iterator[Session]:

@@ -21,8 +21,9 @@ from lanceref_testing.conditions import (
     placed,
     spelled,
 )
+from pylanceref.sql.strict import is_text
 
-from lance_conformance.campaigns.histories.index_rules import is_json, is_text, is_vector
+from lance_conformance.campaigns.histories.index_rules import is_json
 from lance_conformance.campaigns.histories.values import TOKENS, column
 from lance_conformance.campaigns.histories.view import View
 from lance_conformance.guarded import guarded
@@ -62,8 +63,7 @@ def questions(random: Random, view: View) -> Iterator[Question]:
 def _filter(random: Random, view: View, path: str) -> str:
     """Return a condition on a column with an index and, sometimes, another one."""
     condition = _denied(random, view, path)
-    others = {one for _, one, kind in view.indices if one != path}
-    others = {one for one in others if not is_vector(view.type_of(one))}
+    others = {one for _, one, kind in view.indices if one != path and not kind.startswith("IVF")}
     if others and random.random() < 0.3:
         return either(random, condition, _denied(random, view, random.choice(sorted(others))))
     return condition

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 import pyarrow as pa
+from pylanceref.sql.strict import is_text
 
 from lance_conformance.campaigns.histories.view import View
 
@@ -15,16 +16,6 @@ Accepts = Callable[[pa.DataType], bool]
 def is_scalar(kind: pa.DataType) -> bool:
     """Return whether values of a type have an order."""
     return not (pa.types.is_nested(kind) or is_json(kind))
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Return whether values of a type are texts."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def is_vector(kind: pa.DataType) -> bool:
-    """Return whether values of a type are vectors."""
-    return bool(pa.types.is_fixed_size_list(kind))
 
 
 def is_json(kind: pa.DataType) -> bool:
@@ -154,7 +145,7 @@ def _column_and_kind(random: Random, view: View) -> tuple[str, str] | None:
     ]
     name, kind = random.choice(columns)
     fits = [one for one, accepts in KINDS.items() if accepts(kind)]
-    if is_vector(kind):
+    if pa.types.is_fixed_size_list(kind):
         fits = [f"{one!r}, ivf_centroids=points(2, 8){given}" for one, given in OF_VECTORS.items()]
     if view.found.data_storage_version == "0.1" or not fits or not view.found.count_rows():
         return None

@@ -140,12 +140,8 @@ def cell(kind: pa.DataType, row: int) -> object:
     return word.encode() if types.is_binary(kind) or types.is_large_binary(kind) else word
 
 
-def typed() -> dict[str, pa.Table]:
-    """Return by name a table of columns `id` and `c`, c being of the type of that name."""
-    return {name: _table(name, kind) for name, kind in TYPES.items()}
-
-
-def _table(name: str, kind: pa.DataType) -> pa.Table:
+def typed(name: str, kind: pa.DataType) -> pa.Table:
+    """Return a table of columns `id` and `c`, c being of a type."""
     required = "required" in name
     values = [cell(kind, row) for row in range(ROWS)]
     if name == "constant":
@@ -350,7 +346,7 @@ def of_index(kind: str, column: str) -> History:
 def all_histories() -> list[History]:
     """Return every history: those of types, of operations and of indices."""
     return [
-        *(of_type(name, table) for name, table in typed().items()),
+        *(of_type(name, typed(name, kind)) for name, kind in TYPES.items()),
         *OPERATIONS,
         *(of_index(kind, column) for kind, columns in _INDEXED.items() for column in columns),
     ]

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from random import Random
 
 import pyarrow as pa
-from lanceref_testing.conditions import compared
+from lanceref_testing.conditions import compared, either
+from pylanceref.sql.strict import is_text
 
-from lance_conformance.campaigns.histories.index_rules import is_text
 from lance_conformance.campaigns.histories.values import PLAIN, STORAGE, column, schema_text
 from lance_conformance.campaigns.histories.view import View, opening
 
@@ -23,9 +23,7 @@ def predicate(random: Random, view: View) -> str:
     if random.random() < 0.06:
         return random.choice(("true", "false"))
     one = comparison(random, view)
-    if random.random() < 0.25:
-        return f"{one} {random.choice(('and', 'or'))} {comparison(random, view)}"
-    return one
+    return either(random, one, comparison(random, view)) if random.random() < 0.25 else one
 
 
 def comparison(random: Random, view: View) -> str:

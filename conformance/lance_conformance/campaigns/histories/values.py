@@ -18,6 +18,7 @@ import pyarrow as pa
 import pylanceref
 import shapely
 from lanceref_testing.columns import Column, geometries, sql
+from pylanceref.sql.strict import is_text
 
 COLUMNS: dict[str, pa.DataType] = {
     "k": pa.int64(),
@@ -118,8 +119,8 @@ def column(kind: pa.DataType) -> Column:
         return geometries("geoarrow.wkb")
     if kind == pa.json_():
         return column(pa.int64())
-    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    drawn = (*WORDS, *TOKENS) if texts else [value(kind, Random(seed)) for seed in range(60)]
+    some = [value(kind, Random(seed)) for seed in range(60)]
+    drawn = (*WORDS, *TOKENS) if is_text(kind) else some
     return Column(kind, drawn, sql)
 
 

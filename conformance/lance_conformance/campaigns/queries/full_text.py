@@ -145,7 +145,7 @@ class Life:
             self.counts[id_of("queries/full_text", sign)] += 1
         else:
             self.differences.append(
-                f"step {len(self.steps)}: {told(query)} {scan}\n"
+                f"step {len(self.steps)}: {query} {scan}\n"
                 f"    oracle    {str(wanted)[:300]}\n    reference {str(found)[:300]}"
             )
 
@@ -217,16 +217,6 @@ def _best(answer: Found, limit: int) -> Found:
 
 def _without(answer: Found, rows: set[int]) -> Found:
     return answer if isinstance(answer, str) else [one for one in answer if one[0] not in rows]
-
-
-def told(query: object) -> str:
-    """Return a query of the reference as text."""
-    if isinstance(query, list | tuple):
-        return f"[{', '.join(map(told, query))}]"
-    if isinstance(query, FullTextQuery):
-        own = ", ".join(f"{name}={told(value)}" for name, value in vars(query).items())
-        return f"{type(query).__name__}({own})"
-    return repr(query)
 
 
 FILTERED = {"filter": "i % 3 = 1", "prefilter": True}

@@ -66,10 +66,6 @@ def _nested(rows: int) -> pa.Array:
     return pa.array(held, pa.list_(item))
 
 
-def _documents(rows: int) -> pa.Array:
-    return pa.array([f'{{"a":{n}}}' for n in range(rows)], pa.json_())
-
-
 def _cover(made: pylanceref.LanceDataset) -> None:
     path = Path(made.uri, "data", "overlay.lance")
     texts = pa.table({"text": ["over", "laid"]})
@@ -105,7 +101,7 @@ BASES: dict[str, Base] = {
         "2.2",
         {"filter": "json_get_int(c, 'a') < 3"},
         ("c", "JSON", {"path": "a", "target_index_type": "btree"}),
-        _documents,
+        lambda rows: pa.array([f'{{"a":{n}}}' for n in range(rows)], pa.json_()),
     ),
     "nested-2.3": Base("2.3", _RANGE, ("id", "BLOOMFILTER", {}), _nested, True),
 }

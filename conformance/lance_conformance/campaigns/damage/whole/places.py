@@ -10,8 +10,8 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from random import Random
 from urllib.parse import quote
@@ -49,16 +49,6 @@ def _told(root: Path, path: Path, what: str = "") -> str:
     return f"{path.relative_to(root)} {what}".strip()
 
 
-@contextmanager
-def _inside(folder: Path) -> Iterator[None]:
-    here = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(here)
-
-
 def _victim(root: Path) -> Path:
     return root.parent / "outside" / "victim"
 
@@ -78,7 +68,7 @@ def _like(root: Path, path: Path, rng: Random) -> str:
 
 
 def _put_socket(_root: Path, path: Path, _rng: Random) -> None:
-    with _inside(path.parent), socket.socket(socket.AF_UNIX) as made:  # its name may not be long
+    with chdir(path.parent), socket.socket(socket.AF_UNIX) as made:  # its name may not be long
         made.bind(path.name)
 
 
@@ -189,7 +179,7 @@ def many_files(root: Path, rng: Random) -> str:
 def deep_folders(root: Path, rng: Random) -> str:
     """Add a folder in a folder, again and again."""
     folder, count = _folder(root, rng), size_of(rng, 10, 1200)
-    with _inside(folder):
+    with chdir(folder):
         for _ in range(count):
             Path("d").mkdir()
             os.chdir("d")

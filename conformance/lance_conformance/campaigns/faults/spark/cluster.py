@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 
+import pyspark
 from lanceref_spark.session import make_session
 from pyspark.sql import SparkSession
 
@@ -41,10 +41,7 @@ def _start(
     folder: Path, name: str, *arguments: str, log: str = "master"
 ) -> subprocess.Popen[bytes]:
     """Start a daemon of Spark, which logs below `folder`."""
-    spec = find_spec("pyspark")
-    assert spec is not None
-    assert spec.origin is not None
-    home = Path(spec.origin).parent
+    home = Path(pyspark.__file__).parent
     environment = os.environ | {
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,

@@ -293,8 +293,5 @@ def check_damaged(session: SparkSession, folder: Path) -> Told:
 
 
 def _flip_last(path: Path) -> None:
-    with path.open("r+b") as file:
-        file.seek(-1, os.SEEK_END)
-        last = file.read(1)[0]
-        file.seek(-1, os.SEEK_END)
-        file.write(bytes([last ^ 0xFF]))
+    data = path.read_bytes()
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 0xFF]))

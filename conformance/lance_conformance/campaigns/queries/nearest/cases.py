@@ -16,8 +16,8 @@ from typing import Any, Literal
 import ml_dtypes
 import numpy as np
 import pyarrow as pa
-from lanceref.file.schema import BFLOAT16
 from numpy.typing import NDArray
+from pylanceref.arrow import BFloat16Array
 
 Element = Literal["f16", "f32", "f64", "bf16", "u8"]
 Life = Literal["plain", "gaps", "several", "changed"]
@@ -99,9 +99,6 @@ DTYPES: dict[Element, Any] = {
     "u8": np.uint8,
 }
 """Numbers as NumPy has them."""
-
-BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name": BFLOAT16})
-"""Items of vectors of bfloat16."""
 
 PLACES = 6
 """Places around which vectors lie."""
@@ -205,16 +202,10 @@ class Maker:
 
     def _vectors(self, values: Vectors, mask: NDArray[np.bool_] | None) -> pa.Array:
         """Return vectors [n, width] as a column."""
-        item = None
-        if self.case.element == "bf16":
-            held = pa.py_buffer(values.tobytes())
-            numbers = pa.Array.from_buffers(pa.binary(2), values.size, [None, held])
-            item = BFLOAT16_ITEM
-        else:
-            numbers = pa.array(values.ravel())
-        type_ = pa.list_(item or numbers.type, self.vectors.shape[1])
+        make = BFloat16Array.from_numpy if self.case.element == "bf16" else pa.array
         null = None if mask is None else pa.array(mask)
-        return pa.FixedSizeListArray.from_arrays(numbers, type=type_, mask=null)
+        width = self.vectors.shape[1]
+        return pa.FixedSizeListArray.from_arrays(make(values.ravel()), width, mask=null)
 
 
 STEPS: dict[str, Callable[[Any, Maker], object]] = {
