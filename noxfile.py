@@ -98,11 +98,12 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def spark(session: nox.Session) -> None:
-    """Run the tests of Spark, those that take long too."""
+    """Run the tests of Spark, with 30 schedules of faults."""
     if not _has_java(session):
         return
     session.install("-e", ".[oracle,test,spark]")
-    session.run("pytest", "-m", "spark", *(session.posargs or _spark_tests()))
+    tests = session.posargs or _spark_tests()
+    session.run("pytest", "-m", "spark", *tests, env={"LANCEREF_FAULT_SCHEDULES": "30"})
 
 
 @nox.session

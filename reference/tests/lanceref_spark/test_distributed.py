@@ -229,3 +229,16 @@ def test_a_table_that_is_always_compacted_wins(table):
     with pytest.raises(CommitConflict):
         build_index(Meanwhile(table.uri, 9), table.uri, "n", "BTREE", shards=2)
     assert pylanceref.dataset(table.uri).list_indices() == []
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_oracle_answers_from_the_segments(table, kind):
+    """From four segments, and from two that were merged, the oracle gives the rows of a scan."""
+    import lance
+
+    column, filters = TYPES[kind]
+    scanned = answers(table, filters)
+    for merged in (None, 2):
+        made = build_index(Loop(), table.uri, column, kind, shards=4, merged=merged)
+        assert answers(lance.dataset(made.uri), filters) == scanned

@@ -94,3 +94,15 @@ def test_the_model_does_not_depend_on_who_trains(table):
     first = centroids(Loop(), 1)
     assert first == centroids(Processes(2), 1)
     assert first != centroids(Loop(), 2)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_oracle_searches_the_segments(table, shared, kind):
+    """Segments and merged segments are opened by the oracle, which finds as much as we do."""
+    import lance
+
+    wanted = nearest(table, use_index=False)
+    for made in shared(kind)[:2]:
+        ours, theirs = nearest(made), nearest(lance.dataset(made.uri, version=made.version))
+        assert recall(theirs, wanted) >= recall(ours, wanted) - 0.02

@@ -1,11 +1,15 @@
 """Writing with Spark: one job is one version or none, whatever becomes of its tasks."""
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
 import pylanceref
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from lanceref_spark.faulty import FAULTS, FaultySource, unexpected
 from lanceref_spark.streaming import EPOCH, QUERY
 
 pytestmark = pytest.mark.spark
@@ -109,10 +113,35 @@ def test_a_table_that_is_made_meanwhile_is_not_written_over(spark, tmp_path):
     assert pylanceref.dataset(uri).count_rows() == 5
 
 
+SCHEDULES = int(os.environ.get("LANCEREF_FAULT_SCHEDULES", "4"))
+"""How many schedules of faults are tried."""
+
+_ATTEMPTS = some.lists(some.sampled_from(FAULTS), min_size=1, max_size=2)
+
+
+@given(some.dictionaries(some.sampled_from("0123"), _ATTEMPTS))
+@settings(max_examples=SCHEDULES)
+def test_faults_leave_exactly_the_rows_and_known_orphans(spark, tmp_path_factory, schedule):
+    """After any survivable faults every row is there once, and late failures leave orphans."""
+    spark.dataSource.register(FaultySource)
+    journal = tmp_path_factory.mktemp("faulty")
+    uri = pylanceref.write_dataset(pa.table({"id": range(7)}), str(journal / "t")).uri
+    told = {"schedule": json.dumps(schedule), "journal": str(journal)}
+    made = save(numbers(spark, 100), uri, source="faulty", **told)
+    assert sorted([*range(7), *range(100)]) == sorted(made.to_table()["id"].to_pylist())
+    versions = [pylanceref.dataset(uri, version=one["version"]) for one in made.versions()]
+    assert 2 == len(versions)
+    fragments = [fragment for one in versions for fragment in one.get_fragments()]
+    named = {file.path for fragment in fragments for file in fragment.data_files()}
+    happened = [faults[: [*faults, "ok"].index("ok")] for faults in schedule.values()]
+    assert sum(one.endswith("after") for faults in happened for one in faults) == len(
+        files_of(uri) - named
+    )
+    assert [] == unexpected(files_of(uri) - named, named, journal)
+
+
 def test_a_job_that_fails_changes_nothing(spark, tmp_path):
     """A job that fails makes no version and removes no file."""
-    from lanceref_spark.faulty import FaultySource
-
     spark.dataSource.register(FaultySource)
     made = pylanceref.write_dataset(pa.table({"id": range(7)}), str(tmp_path / "t"))
     schedule = json.dumps({"2": ["after"] * 3})
