@@ -68,6 +68,31 @@ def test_signs_come_back(packed, columns):
     np.testing.assert_array_equal(columns_of(stored, packed=packed), columns)
 
 
+ONE_BIT = {
+    # bits of a code, component, bit of its code: byte and bit in the block
+    (1, 9, 0): (1, 1),
+    (2, 17, 1): (1, 3),
+    (3, 33, 2): (16 + 1, 4),
+    (4, 16, 0): (8, 0),
+    (4, 25, 3): (9, 7),
+    (5, 63, 4): (32 + 7, 7),
+    (6, 50, 3): (16 + 2, 7),
+    (7, 50, 4): (32 + 2, 6),
+    (8, 63, 7): (63, 7),
+}
+
+
+def test_worked_places():
+    """One bit of one code is one bit of the block."""
+    for (num_bits, component, place), (byte, at) in ONE_BIT.items():
+        codes = np.zeros((1, 64), np.uint8)
+        codes[0, component] = 1 << place
+        stored = block_bytes(codes, num_bits)
+        assert stored.shape == (1, 8 * num_bits)
+        assert np.flatnonzero(stored).tolist() == [byte]
+        assert stored[0, byte] == 1 << at
+
+
 @given(st.integers(1, 8), st.data())
 def test_codes_come_back(num_bits, data):
     """Codes of any dimension come back; after them lie zeros."""

@@ -49,23 +49,14 @@ def shown(found: Occurrences) -> list[list[int]]:
     return [column.tolist() for column in columns]
 
 
-TEXTS = ["red fox", "red red dog", None, "cow"]
-
-
-def opened(root, **parameters):
-    """Return the folder of an index over some texts, and its partition."""
-    dataset = write(pa.table({"s": TEXTS}), root)
-    dataset.create_scalar_index("s", "INVERTED", with_position=True, **parameters)
-    (segment,) = dataset._snapshot.indices.segments
-    segment.entry.ClearField("files")
-    layout = BlockLayout(fixed_tail=parameters.get("format_version") == 1)
-    return segment, Partition(segment, 0, layout)
-
-
 @pytest.mark.parametrize("format_version", [1, 2, 3])
 def test_a_worked_partition(tmp_path, format_version):
     """Tokens are numbered as they come, documents without a token are none."""
-    _, partition = opened(tmp_path, format_version=format_version)
+    dataset = write(pa.table({"s": ["red fox", "red red dog", None, "cow"]}), tmp_path)
+    dataset.create_scalar_index("s", "INVERTED", with_position=True, format_version=format_version)
+    (segment,) = dataset._snapshot.indices.segments
+    segment.entry.ClearField("files")
+    partition = Partition(segment, 0, BlockLayout(fixed_tail=format_version == 1))
     assert [("cow", 3), ("dog", 2), ("fox", 1), ("red", 0)] == list(partition.items())
     assert [0, 1, 3] == partition.keys.tolist()
     assert [2, 3, 1] == partition.lengths.tolist()
