@@ -91,7 +91,7 @@ def test_a_page_of_2_3_is_sparse_when_it_must_be_or_may_be(
 
 @pytest.mark.parametrize("version", ["2.1", "2.2"])
 def test_what_has_no_page_before_2_3_is_refused(version):
-    """The sparse layout, and empty structs that are null; nulls in rows have no place at all."""
+    """The sparse layout, and empty structs that are null; rows hold no nulls and no bits at all."""
     with pytest.raises(DataRefused, match="sparse"):
         _pages(FAR, pa.int64(), version, "sparse")
     with pytest.raises(DataRefused, match="empty structs"):
@@ -102,6 +102,9 @@ def test_what_has_no_page_before_2_3_is_refused(version):
             pa.Table.from_arrays([pa.array([{"x": None}], row.type)], schema=pa.schema([row])),
             version,
         )
+    bits = row.with_type(pa.struct([("x", pa.bool_())]))
+    with pytest.raises(ValueError, match="whole bytes"):
+        written(pa.table([[{"x": True}]], schema=pa.schema([bits])), version)
 
 
 ITEMS, NESTED = pa.list_(pa.int8()), pa.list_(pa.list_(pa.int8()))
