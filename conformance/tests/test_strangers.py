@@ -109,9 +109,7 @@ def _by_hand(root: Path, case_id: str) -> dict[str, bytes]:
     """Put a case together as the steps of the page say."""
     files = _files_of(root, case_id)
     case = json.loads(files["case.json"])
-    if "stored" not in case:
-        return files
-    layout = case.pop("stored")
+    layout = case.pop("stored", {"from": []})
     others = [data for other in layout["from"] for data in _files_of(root, other).values()]
     known = {sha256(data).hexdigest(): data for data in (*others, *files.values())}
     for edit in layout.get("edits", []):

@@ -6,13 +6,14 @@ Zero, one, largest, smallest, null, then a few more; strings go from empty to no
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.recipes.model import Asked, Made, Maker
+from lance_conformance.recipes.model import Asked, Maker
 from lance_conformance.recipes.oracle_made import column, file
 
 RANDOM_SEED = 7
@@ -111,7 +112,8 @@ def far(
     """Return the question of some rows of a file of one column, by the oracle unless `make` is."""
     made = make or file(column(array), version, **options)
     asked = {"rows": [str(row) for row in rows]}
-    return Asked(lambda: Made(made().files, column(array.take(pa.array(rows)))), "read-file", asked)
+    table = column(array.take(pa.array(rows)))
+    return Asked(lambda: replace(made(), table=table), "read-file", asked)
 
 
 PATHS = [f"http://example.com/path/{i % 17}/index.html?q={i}" for i in range(60)]
