@@ -83,8 +83,7 @@ URLS = pa.array(
 
 def small_integers(count: int, type_: pa.DataType, below: int) -> pa.Array:
     """Return `count` integers in 0..`below`."""
-    rng = np.random.default_rng(RANDOM_SEED)
-    return pa.array(rng.integers(0, below, count), type_)
+    return pa.array(np.random.default_rng(RANDOM_SEED).integers(0, below, count), type_)
 
 
 def numbered(start: int, end: int) -> pa.Table:
@@ -111,8 +110,7 @@ def far(
 ) -> Asked:
     """Return the question of some rows of a file of one column, by the oracle unless `make` is."""
     made = make or file(column(array), version, **options)
-    asked = {"rows": [str(row) for row in rows]}
-    table = column(array.take(pa.array(rows)))
+    table, asked = column(array.take(pa.array(rows))), {"rows": [*map(str, rows)]}
     return Asked(lambda: replace(made(), table=table), "read-file", asked)
 
 
