@@ -276,12 +276,17 @@ def _write(
     *,
     keep_empty: bool = False,
 ) -> Built:
-    """Write partitions, those without documents on demand, then the file that lists them."""
-    partitions = [one for one in partitions if keep_empty or one.num_documents]
-    for number, one in enumerate(partitions):
+    """Write partitions, those without documents on demand, then the file that lists them.
+
+    That elements of lists are the documents only the columns of a partition say: one is written.
+    """
+    kept = [one for one in partitions if keep_empty or one.num_documents]
+    if not kept and settings.list_elements:
+        kept = [partitions[0]]
+    for number, one in enumerate(kept):
         one.write(writer, number)
     none = {"deleted_fragments": pa.array([bitmaps.BitMap().serialize()], pa.binary())}
-    writer.write_columns(METADATA, none, _metadata(settings, range(len(partitions))))
+    writer.write_columns(METADATA, none, _metadata(settings, range(len(kept))))
     return Built(settings.details, settings.index_version)
 
 

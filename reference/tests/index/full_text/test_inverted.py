@@ -1,5 +1,6 @@
 """INVERTED: files of both libraries, queries of both, and the life of an index."""
 
+import importlib
 import json
 from pathlib import Path
 
@@ -114,3 +115,20 @@ def test_an_index_without_documents(tmp_path):
     assert [] == texts.answer(dataset, "fox")
     dataset.insert(pa.table({"s": ["fox"], "i": [9]}))
     assert [9] == [row for row, _ in texts.answer(pylanceref.dataset(dataset.uri), "fox")]
+
+
+@pytest.mark.parametrize("reader", [pytest.param("lance", marks=pytest.mark.oracle), "pylanceref"])
+def test_segments_over_lists_without_texts_are_read(tmp_path, reader):
+    """The columns of a partition alone say that elements are the documents: an empty one does."""
+    lists = pa.list_(pa.string())
+    for values in ([[], None], [["a lazy dog"]], [None]):
+        rows = pa.table({"l": pa.array(values, lists)})
+        dataset = pylanceref.write_dataset(rows, tmp_path / "t", mode="append")
+        if dataset.version == 1:
+            per_element = pylanceref.query.DocumentGranularity.LIST_ELEMENT
+            dataset.create_scalar_index("l", "INVERTED", document_granularity=per_element)
+        dataset.optimize.optimize_indices(num_indices_to_merge=0)
+
+    opened = importlib.import_module(reader).dataset(str(tmp_path / "t"))
+    query = importlib.import_module(f"{reader}.query").MatchQuery("lazy", "l")
+    assert [["a lazy dog"]] == opened.to_table(full_text_query=query)["l"].to_pylist()
