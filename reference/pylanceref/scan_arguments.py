@@ -136,10 +136,18 @@ def describe(
     if before is not None:
         uses_indices = arguments.get("use_scalar_index") is not False
         bound = condition(snapshot, before, use_indices=uses_indices)
-    given = {name: arguments.get(name) for name in SCAN_ARGUMENTS & {*ScanOptions.__match_args__}}
-    given["early"] = _early(arguments.get("late_materialization"), projection, schema)
-    given["order_by"] = _orderings(arguments.get("order_by"), schema)
-    options = ScanOptions(**{**given, "condition": bound, "computed": computed})  # type: ignore[arg-type]
+    options = ScanOptions(
+        condition=bound,
+        early=_early(arguments.get("late_materialization"), projection, schema),
+        order_by=_orderings(arguments.get("order_by"), schema),
+        computed=computed,
+        batch_size=arguments.get("batch_size"),
+        batch_size_bytes=arguments.get("batch_size_bytes"),
+        strict_batch_size=arguments.get("strict_batch_size"),
+        limit=arguments.get("limit"),
+        offset=arguments.get("offset"),
+        scan_stats_callback=arguments.get("scan_stats_callback"),
+    )
     if search is not None:
         return _search_scanner(snapshot, fragments, search, schema, options, arguments)
     if arguments.get("fast_search") and bound is not None:
