@@ -227,6 +227,13 @@ class StrictRule:
     def _between(self, node: Node, *, strict: bool) -> Expr:
         value, *ends = node.parts
         is_strict = strict and bool(value.names)
+        typed = [self._type(part) for part in node.parts if not is_literal(part)]
+        if any(map(pa.types.is_decimal, typed)):
+            low, high = (  # compared as decimals, which have one zero
+                self._literal(end, value) if is_strict and is_literal(end) else end.expr
+                for end in ends
+            )
+            return value.expr.between(low, high, node.negated)
         pairs = [self._sides(value, end, strict=is_strict, computed=True) for end in ends]
         if all(_unchanged(pair, (value, end)) for pair, end in zip(pairs, ends, strict=True)):
             return node.expr
@@ -245,6 +252,10 @@ class StrictRule:
         unchanged = len(found) == len(others) and _unchanged(found, others)
         return node.expr if unchanged else functions.in_list(value.expr, found, node.negated)
 
+    def _type(self, node: Node) -> pa.DataType:
+        found = type_at(self._schema, node.names) if node.names else None
+        return self._engine.result(node.expr, self._schema).type if found is None else found
+
     def _zeros(self, literal: Node, other: Node) -> tuple[Expr, ...]:
         """Return both zeros for a literal zero beside floats, nothing for something else."""
         from datafusion import lit
@@ -254,9 +265,7 @@ class StrictRule:
             return ()
         if found.as_py() != 0:
             return ()
-        type_ = type_at(self._schema, other.names) if other.names else None
-        if type_ is None:
-            type_ = self._engine.result(other.expr, self._schema).type
+        type_ = self._type(other)
         if pa.types.is_integer(type_):
             type_ = found.type
         if not pa.types.is_floating(type_):

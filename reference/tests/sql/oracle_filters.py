@@ -208,6 +208,7 @@ li between [1] and [2, 5]
 replace(s, '', '-') = '-a-'
 not (f is distinct from 0.0)
 0.0 not between f and 1.5
+0.0 between c and f
 cast(i as decimal) = 1
 """.strip().splitlines()
 """Filters over the table of `expressions` that once were answered otherwise."""
