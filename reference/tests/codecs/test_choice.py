@@ -2,13 +2,7 @@
 
 import numpy as np
 import pytest
-from lanceref.codecs.choose import (
-    Kind,
-    choose_dictionary,
-    encode_block,
-    encode_mini,
-    encode_zip,
-)
+from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_mini, encode_zip
 from lanceref.codecs.encoder_inputs import Params, params_of
 from lanceref.codecs.values import Fixed, FixedSizeList
 from lanceref.core.file_versions import V2_1, V2_2, V2_3

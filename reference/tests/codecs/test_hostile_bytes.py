@@ -5,30 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.codecs.compressive import (
-    decode_block,
-    decode_mini,
-)
+from lanceref.codecs.compressive import decode_block, decode_mini
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, LimitExceeded
 from lanceref.core.limits import Limits
 
-from .encodings import (
-    constant,
-    flat,
-    general,
-    out_of_line,
-    range_,
-    rle,
-)
-from .runs import (
-    cursor_of,
-    run_of,
-    words,
-)
-from .slow_forms import (
-    compress,
-)
+from .encodings import constant, flat, general, out_of_line, range_, rle
+from .runs import cursor_of, run_of, words
+from .slow_forms import compress
 
 
 def test_an_lz4_block_that_falls_short_is_refused_whatever_the_room_held_before():

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from lanceref.codecs import nested
 from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_mini, encode_zip
-from lanceref.codecs.compressive import (
-    decode_blocks,
-    decode_mini,
-    decode_zipped,
-    num_buffers,
-)
+from lanceref.codecs.compressive import decode_blocks, decode_mini, decode_zipped, num_buffers
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.file_versions import V2_1, V2_2, V2_3

@@ -12,14 +12,7 @@ from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2
 from lanceref.storage import BytesSource
 
-from ..file.in_memory import (
-    BytesSink,
-    assert_clean_and_owned,
-    column,
-    opened,
-    scanned,
-    written,
-)
+from ..file.in_memory import BytesSink, assert_clean_and_owned, column, opened, scanned, written
 from .building import WORKED, metadata_of, read, with_metadata
 
 DATA = written(WORKED, "0.1")

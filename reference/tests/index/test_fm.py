@@ -13,16 +13,8 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.index.fm import fm
 from lanceref.index.fm.fm import rows_with, texts_of
-from lanceref.index.fm.partition import (
-    Partition,
-    open_partition,
-    suffix_array,
-)
-from lanceref.index.fm.wavelet import (
-    HuffmanTree,
-    build_tree,
-    parse_topology,
-)
+from lanceref.index.fm.partition import Partition, open_partition, suffix_array
+from lanceref.index.fm.wavelet import HuffmanTree, build_tree, parse_topology
 from pylanceref.indices import IndexConfig
 
 from .tables import ids, write

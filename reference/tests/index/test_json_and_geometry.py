@@ -6,12 +6,7 @@ import pytest
 from lanceref.core.errors import OperationRefused
 from lanceref.file.arrow_schema import schema_of
 from lanceref.index.scalar.json import extract
-from lanceref.index.scalar.rtree import (
-    Level,
-    curve_numbers,
-    hilbert_numbers,
-    levels_of,
-)
+from lanceref.index.scalar.rtree import Level, curve_numbers, hilbert_numbers, levels_of
 from lanceref.index.training import Run, Training
 from lanceref.json import jsonb as jsontext
 from pylanceref.indices import IndexConfig

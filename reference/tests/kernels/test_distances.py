@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.fast.indices import estimates, squares_of
 from lanceref.kernels import distance
-from lanceref.kernels.distance import (
-    blocks,
-    distances,
-    distances_from,
-    products,
-)
+from lanceref.kernels.distance import blocks, distances, distances_from, products
 
 FLOATS = (np.float16, np.float32, np.float64)
 

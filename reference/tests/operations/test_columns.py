@@ -7,17 +7,8 @@ import pylanceref
 import pytest
 from lanceref.core.errors import SchemaRefused
 from lanceref.file.arrow_schema import schema_of
-from lanceref.operations.alter_table import (
-    cast_field,
-    check_cast,
-    drop_fields,
-    find_field,
-    ids_of,
-)
-from lanceref.operations.new_data import (
-    joined_source,
-    ordered_source,
-)
+from lanceref.operations.alter_table import cast_field, check_cast, drop_fields, find_field, ids_of
+from lanceref.operations.new_data import joined_source, ordered_source
 from lanceref.table.manifest import encode_manifest
 from pylanceref.file import LanceFileReader, LanceFileWriter
 

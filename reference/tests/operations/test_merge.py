@@ -6,10 +6,7 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lanceref.operations.merge import (
-    list_keys,
-    match,
-)
+from lanceref.operations.merge import list_keys, match
 from lanceref.transactions.conflict import may_insert_same
 
 from tests.transactions import versions

@@ -4,18 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import (
-    EditFailed,
-    NotFound,
-    SchemaRefused,
-)
+from lanceref.core.errors import EditFailed, NotFound, SchemaRefused
 from lanceref.operations.new_data import external_file, give_ids, write_new_rows
-from lanceref.operations.update import (
-    read_updated,
-    remove,
-    select_rows,
-    update_columns,
-)
+from lanceref.operations.update import read_updated, remove, select_rows, update_columns
 from lanceref.proto import table_pb2
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling

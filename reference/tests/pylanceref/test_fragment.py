@@ -7,13 +7,7 @@ import pylanceref
 import pyroaring
 import pytest
 from lanceref.core.errors import CommitConflict, NotFound, NotStorable, SchemaRefused
-from pylanceref import (
-    LanceDataset,
-    LanceOperation,
-    Transaction,
-    dataset,
-    write_dataset,
-)
+from pylanceref import LanceDataset, LanceOperation, Transaction, dataset, write_dataset
 from pylanceref.fragment import FragmentMetadata, LanceFragment, write_fragments
 from tests.file.files import WORKED_FILE
 from tests.operations.tables import table

@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.search.text_column import text_column
 from lanceref.search.text_matching import follows
-from pylanceref.query import (
-    FullTextOperator,
-    MatchQuery,
-    PhraseQuery,
-)
+from pylanceref.query import FullTextOperator, MatchQuery, PhraseQuery
 
 VALUES = pa.table({"s": ["Red fox", "cow", None], "i": range(3), "l": [["fox"], [], ["a", "cow"]]})
 

@@ -9,13 +9,7 @@ from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import PagePolicy
 from lanceref.storage import LocalStore
-from lanceref.table.data_files import (
-    FileLimits,
-    Home,
-    appended_schema,
-    file_entry,
-    write_files,
-)
+from lanceref.table.data_files import FileLimits, Home, appended_schema, file_entry, write_files
 
 NESTED = schema_of(
     pa.schema({"s": pa.struct({"x": pa.int64(), "y": pa.list_(pa.string())}), "z": pa.int8()})

@@ -10,9 +10,7 @@ import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, OperationRefused
 from lanceref.storage import LocalStore
-from lanceref.table.file_entries import (
-    fields_held_twice,
-)
+from lanceref.table.file_entries import fields_held_twice
 from lanceref.table.manifest import encode_manifest, open_manifest
 from pylanceref.dataset import dataset, write_dataset
 

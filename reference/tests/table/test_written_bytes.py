@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.errors import (
-    UnknownFlag,
-)
+from lanceref.core.errors import UnknownFlag
 from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import BytesSource
 from lanceref.table import flags
@@ -23,10 +21,7 @@ from lanceref.table.lineage import (
 from lanceref.table.manifest import encode_manifest
 
 from tests.table import manifests
-from tests.table.manifests import (
-    minimal,
-    parse,
-)
+from tests.table.manifests import minimal, parse
 
 TRANSACTION = transaction_pb2.Transaction(read_version=1, uuid="u", append={})
 

@@ -7,11 +7,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.proto import transaction_pb2 as pb
-from lanceref.transactions.conflict import (
-    Verdict,
-    settings_meet,
-    verdict,
-)
+from lanceref.transactions.conflict import Verdict, settings_meet, verdict
 
 from tests.table import manifests
 from tests.transactions import versions

@@ -16,11 +16,7 @@ from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import LocalStore
 from lanceref.table.lineage import encode_row_ids
 from lanceref.transactions.index_entries import bring_forward, covered, moved
-from lanceref.transactions.manifest_builder import (
-    REUSE_INDEX,
-    WRITER,
-    write_clone,
-)
+from lanceref.transactions.manifest_builder import REUSE_INDEX, WRITER, write_clone
 from pyroaring import BitMap
 
 from tests.table import manifests

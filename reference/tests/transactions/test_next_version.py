@@ -11,11 +11,7 @@ from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.storage import LocalStore
 from lanceref.storage.manifests.manifest_names import find_version
-from lanceref.table.lineage import (
-    decode_versions,
-    encode_runs,
-    encode_versions,
-)
+from lanceref.table.lineage import decode_versions, encode_runs, encode_versions
 from lanceref.table.manifest import open_named
 from lanceref.transactions.apply import check_succession
 from lanceref.transactions.fragment_operations import put_file, updated_offsets

@@ -24,14 +24,7 @@ from lanceref_testing.object_server import running
 from lanceref_testing.table_operations import cleanup
 
 from lance_conformance.campaigns.faults.crash_points import SCHEMES
-from lance_conformance.campaigns.faults.deeds import (
-    Deed,
-    Team,
-    apart,
-    begin,
-    unwell,
-    verdict,
-)
+from lance_conformance.campaigns.faults.deeds import Deed, Team, apart, begin, unwell, verdict
 from lance_conformance.campaigns.faults.needed_files import missing, residue
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 

@@ -17,11 +17,7 @@ from lanceref.index.vector.graph import (
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.single_file import is_single_file, open_single_file, single_file
 from lanceref.index.vector.storage import Model
-from lanceref.index.vector.vector_index import (
-    ivf_message,
-    parse_partitions,
-    partitions_of,
-)
+from lanceref.index.vector.vector_index import ivf_message, parse_partitions, partitions_of
 from lanceref.kernels.hnsw_build import build
 from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
 from lanceref.kernels.product_quantizer import ProductQuantizer
