@@ -20,6 +20,13 @@ def test_cases_come_in_the_order_of_ids(toy_suite):
     assert 3 == len(ids)
 
 
+def _edit(root, **change):
+    """Change the manifest of a toy case; None takes a key out."""
+    path = root / "toy/any/read" / ("neg-broken" if "patch" in change else "columns") / "case.json"
+    manifest = {**json.loads(path.read_text()), **change}
+    path.write_text(json.dumps({key: held for key, held in manifest.items() if held is not None}))
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -28,23 +35,13 @@ def test_cases_come_in_the_order_of_ids(toy_suite):
         ({"kind": "riddle"}, "riddle"),
         ({"clauses": []}, "clauses"),
         ({"input": {}}, "neither path nor uri"),
+        ({"patch": None}, "patch"),
     ],
 )
 def test_bad_manifest_is_refused(toy_suite, change, told):
     """A manifest outside the schema, or that lies elsewhere than it says, names what is wrong."""
-    path = toy_suite / "toy/any/read/columns/case.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    _edit(toy_suite, **change)
     with pytest.raises(CaseError, match=told):
-        cases.load(toy_suite)
-
-
-def test_negative_needs_its_patch(toy_suite):
-    """A negative without parent and patch is no case."""
-    path = toy_suite / "toy/any/read/neg-broken/case.json"
-    manifest = json.loads(path.read_text())
-    del manifest["patch"]
-    path.write_text(json.dumps(manifest))
-    with pytest.raises(CaseError, match="patch"):
         cases.load(toy_suite)
 
 
@@ -131,33 +128,21 @@ def test_first_requirement_that_is_not_claimed(make_case, claims, requires, lack
     assert lacking == missing(make_case(requires=requires), claimed)
 
 
-def test_filters_are_claimed_apart(make_case, claims):
-    """A case with a filter needs an adapter that has them."""
-    case = make_case(
-        kind="read-dataset",
-        requires={},
-        input={"uri": "dataset", "args": {"filter": {"sql": "a = 1"}}},
-    )
+@pytest.mark.parametrize(
+    ("args", "lacking", "claim"),
+    [
+        ({"filter": {"sql": "a = 1"}}, "filters", {"filter": True}),
+        ({"rows": ["0", "9"]}, "rows", {"rows": True}),
+        ({"columns": ["a", "b"]}, "projection top", {"projection": ["top"]}),
+        ({"columns": ["a", "s.b"]}, "projection nested", {"projection": ["nested"]}),
+    ],
+)
+def test_what_is_asked_of_a_read_is_claimed_apart(make_case, claims, args, lacking, claim):
+    """A case with a filter, single rows or columns needs an adapter that says it has them."""
+    case = make_case(input={"path": "data.lance", "args": args})
 
-    assert "filters" == missing(case, claims(dataset__read={}))
-    assert missing(case, claims(dataset__read={"filter": True})) is None
-
-
-def test_single_rows_are_claimed(make_case, claims):
-    """A case that asks a file for some rows needs an adapter that gives them."""
-    case = make_case(input={"path": "data.lance", "args": {"rows": ["0", "9"]}})
-
-    assert "rows" == missing(case, claims(file__read={"ranges": True}))
-    assert missing(case, claims(file__read={"rows": True})) is None
-
-
-@pytest.mark.parametrize(("columns", "kind"), [(["a", "b"], "top"), (["a", "s.b"], "nested")])
-def test_columns_are_claimed(make_case, claims, columns, kind):
-    """A case that asks for some columns needs an adapter that says it can leave out others."""
-    case = make_case(input={"path": "data.lance", "args": {"columns": columns}})
-
-    assert f"projection {kind}" == missing(case, claims(file__read={}))
-    assert missing(case, claims(file__read={"projection": [kind]})) is None
+    assert lacking == missing(case, claims(file__read={"ranges": True}))
+    assert missing(case, claims(file__read=claim)) is None
 
 
 def test_taking_back_what_was_claimed(make_case):
@@ -271,7 +256,6 @@ def test_manifests_with_the_hash_of_the_suite_are_not_checked_again(toy_suite, m
 def test_a_changed_manifest_of_the_suite_is_noticed(toy_suite, monkeypatch):
     """A damaged checkout does not keep the trust that its hash gave it."""
     monkeypatch.setattr(places, "fixtures", lambda: toy_suite)
-    path = toy_suite / "toy/any/read/columns/case.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "surprise": 1}))
+    _edit(toy_suite, surprise=1)
     with pytest.raises(CaseError, match="surprise"):
         cases.load()

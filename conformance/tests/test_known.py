@@ -203,23 +203,14 @@ def test_update_corrects_and_adds(path, make_result):
     assert ('no "answer"', "L.toy.columns") == (entries[2].reason, entries[2].clause)
 
 
-def test_update_makes_a_list(tmp_path, make_result):
-    """Without a file the list begins with the suite's version."""
-    edit = known_edit.update(
-        tmp_path / "none.toml", [make_result(FIRST, Outcome.FAIL, "x")], "D.a.b"
-    )
+def test_update_makes_a_list_without_folders_of_a_machine(tmp_path, make_result):
+    """It begins with the suite's version; of a path the file name is kept, a link stays whole."""
+    detail = "panic at /build/x/src/block.rs:13, see https://example.org/a/b"
+    failed = make_result(FIRST, Outcome.FAIL, detail)
+    edit = known_edit.update(tmp_path / "none.toml", [failed], "D.a.b")
 
     assert edit.text.startswith('suite = "')
     assert (FIRST,) == edit.added
-
-
-def test_reason_holds_no_folders_of_a_machine(tmp_path, make_result):
-    """Of an absolute path in a message only the file name is kept, a link stays whole."""
-    detail = "panic at /build/x/src/block.rs:13, see https://example.org/a/b"
-    edit = known_edit.update(
-        tmp_path / "none.toml", [make_result(FIRST, Outcome.FAIL, detail)], "D.a.b"
-    )
-
     assert "panic at …/block.rs:13, see https://example.org/a/b" in edit.text
 
 

@@ -17,13 +17,19 @@ REPEATED = pa.array(["x" * 9000] * 9).dictionary_encode()
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
 
 
+def file(batches: list[pa.RecordBatch], compression: str | None = None) -> bytes:
+    """Return an Arrow IPC file."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(sink, batches[0].schema, options=options) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
 def write(path: Path, table: pa.Table, compression: str | None = None) -> Path:
     """Write an Arrow IPC file."""
-    options = pa.ipc.IpcWriteOptions(compression=compression)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, table.schema, options=options) as writer:
-        writer.write_table(table)
-    path.write_bytes(sink.getvalue())
+    path.write_bytes(file(table.to_batches(), compression))
     return path
 
 
@@ -154,25 +160,15 @@ def test_each_row_counts_what_it_shows(array, size):
 PLENTY = 2**60
 
 
-def file(batch: pa.RecordBatch, times: int = 1, compression: str | None = None) -> bytes:
-    """Return an Arrow IPC file."""
-    sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression=compression)
-    with pa.ipc.new_file(sink, batch.schema, options=options) as writer:
-        for _ in range(times):
-            writer.write_batch(batch)
-    return bytes(sink.getvalue())
-
-
 def test_dictionaries_rows_and_batches_count():
     """Values of a dictionary, rows without a buffer, and each batch take something."""
     words = pa.array(["x" * 50_000]).dictionary_encode()
     empty = pa.record_batch([pa.nulls(0)], ["a"])
 
-    assert 50_000 <= ipc_size.decoding(file(pa.record_batch([words], ["a"])), PLENTY)
+    assert 50_000 <= ipc_size.decoding(file([pa.record_batch([words], ["a"])]), PLENTY)
     rows = pa.record_batch([pa.nulls(10**9)], ["a"])
-    assert 10**9 <= ipc_size.decoding(file(rows), PLENTY)
-    assert 100 * 1000 <= ipc_size.decoding(file(empty, 100), PLENTY)
+    assert 10**9 <= ipc_size.decoding(file([rows]), PLENTY)
+    assert 100 * 1000 <= ipc_size.decoding(file([empty] * 100), PLENTY)
 
 
 NAN = float("nan")

@@ -60,7 +60,8 @@ def _vectors(dimension: int, rows: int) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(items, dimension)
 
 
-def _null_list_with_items() -> pa.Array:
+def null_list_with_items() -> pa.Array:
+    """Return three lists of which the second is null, over items of its own."""
     offsets = pa.array([0, 1, 4, 5], pa.int32()).buffers()[1]
     items = pa.array(range(5), pa.int8())
     buffers = [pa.py_buffer(b"\x05"), offsets]
@@ -124,7 +125,7 @@ COLUMNS: dict[str, StoredColumn] = {
     "lists of lists": _column(
         pa.array([DEEP, None, [], [[]], DEEP[:2]] * 60, THREE_DEEP).slice(1), "2.0"
     ),
-    "a null list that owns items": _column(_null_list_with_items(), "2.0"),
+    "a null list that owns items": _column(null_list_with_items(), "2.0"),
     "large lists of strings": _column(
         pa.array([["a", None]] * 90 + [[], None], pa.large_list(pa.string())), "2.0"
     ),

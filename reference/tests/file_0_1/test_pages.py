@@ -7,16 +7,8 @@ from hypothesis import strategies as st
 from lanceref.core.errors import DataRefused, NotStorable
 
 from ..file.in_memory import assert_reads_as, column, opened, scanned, taken, written
+from ..file.stored_columns import null_list_with_items
 from .building import i64
-
-
-def _null_list() -> pa.Array:
-    """A list, a null one that owns three items, and another."""
-    offsets = pa.array([0, 1, 4, 5], pa.int32()).buffers()[1]
-    items = pa.array(range(5), pa.int8())
-    buffers = [pa.py_buffer(b"\x05"), offsets]
-    return pa.Array.from_buffers(pa.list_(pa.int8()), 3, buffers, children=[items])
-
 
 STRUCTS = [{"x": 1, "n": None}, None, {"x": None, "n": None}]
 PAGES = {
@@ -46,7 +38,7 @@ PAGES = {
         [[7, 8], [], [], [9]],
     ),
     "items below a null list stay": (
-        _null_list()[1:],
+        null_list_with_items()[1:],
         bytes.fromhex("00000000 03000000 04000000 01020304"),
         [[1, 2, 3], [4]],
     ),

@@ -12,6 +12,8 @@ from lanceref.core.context import Context
 from lanceref.table.lineage import decode_row_ids
 from lanceref_testing.table_facts import facts
 
+from tests.table.states import add, alter
+
 pytestmark = pytest.mark.oracle
 
 REFUSALS = (
@@ -111,14 +113,6 @@ def _drop(*names: str):
     return lambda dataset: dataset.drop_columns(list(names))
 
 
-def _alter(**change: object):
-    return lambda dataset: dataset.alter_columns(change)
-
-
-def _add(given: object):
-    return lambda dataset: dataset.add_columns(given)
-
-
 def _add_by_a_function(dataset) -> None:
     module = importlib.import_module(type(dataset).__module__.partition(".")[0])
 
@@ -135,27 +129,27 @@ COLUMNS = {
     "drop all": _drop("k", "b", "s", "n"),
     "drop an unknown one": _drop("zz"),
     "drop in backticks, twice and below each other": _drop("s", "s", "`n`.`x`", "n.z", "n.z.p"),
-    "rename": _alter(path="s", name="t"),
-    "rename below a struct": _alter(path="n.y", name="yy"),
-    "rename to a known name": _alter(path="s", name="b"),
-    "alter an unknown one": _alter(path="zz", name="q"),
-    "alter nothing": _alter(path="k"),
-    "make nullable": _alter(path="k", nullable=True),
-    "make strict": _alter(path="b", nullable=False),
-    "make strict with nulls": _alter(path="s", nullable=False),
-    "make strict and cast": _alter(path="b", nullable=False, data_type=pa.int32()),
-    "cast": _alter(path="b", data_type=pa.int32()),
-    "cast below structs": _alter(path="n.z.p", data_type=pa.int32()),
-    "cast to another kind": _alter(path="b", data_type=pa.string()),
-    "add by an expression": _add({"w": "b + 1", "v": "upper(s)"}),
-    "add nulls": _add(pa.schema([("w", pa.list_(pa.int8()))])),
-    "add nulls by an expression": _add({"w": "CAST(NULL AS INT)", "v": "cast(null as string)"}),
-    "add what is computed as null": _add({"w": "CAST(NULL AS INT) + 1"}),
-    "add by a reader": _add(pa.table({"w": range(12)})),
-    "add by a reader of live rows": _add(pa.table({"w": range(8)})),
+    "rename": alter(path="s", name="t"),
+    "rename below a struct": alter(path="n.y", name="yy"),
+    "rename to a known name": alter(path="s", name="b"),
+    "alter an unknown one": alter(path="zz", name="q"),
+    "alter nothing": alter(path="k"),
+    "make nullable": alter(path="k", nullable=True),
+    "make strict": alter(path="b", nullable=False),
+    "make strict with nulls": alter(path="s", nullable=False),
+    "make strict and cast": alter(path="b", nullable=False, data_type=pa.int32()),
+    "cast": alter(path="b", data_type=pa.int32()),
+    "cast below structs": alter(path="n.z.p", data_type=pa.int32()),
+    "cast to another kind": alter(path="b", data_type=pa.string()),
+    "add by an expression": add({"w": "b + 1", "v": "upper(s)"}),
+    "add nulls": add(pa.schema([("w", pa.list_(pa.int8()))])),
+    "add nulls by an expression": add({"w": "CAST(NULL AS INT)", "v": "cast(null as string)"}),
+    "add what is computed as null": add({"w": "CAST(NULL AS INT) + 1"}),
+    "add by a reader": add(pa.table({"w": range(12)})),
+    "add by a reader of live rows": add(pa.table({"w": range(8)})),
     "add what was dropped": lambda d: (d.drop_columns(["s"]), d.add_columns({"s": "b * 2"})),
-    "add a known name": _add({"s": "k"}),
-    "add by an unknown column": _add({"w": "zz + 1"}),
+    "add a known name": add({"s": "k"}),
+    "add by an unknown column": add({"w": "zz + 1"}),
     "add by a function": _add_by_a_function,
     "index an unknown column": lambda d: d.create_scalar_index("zz", "BTREE"),
     "index a struct": lambda d: d.create_scalar_index("n", "BTREE"),

@@ -108,27 +108,17 @@ def _merge(made, where):
 
 
 @pytest.mark.parametrize("edit", [_delete, _update, _merge])
-def test_what_never_stands_comes_before_the_same_rows(tmp_path, maker, edit):
-    """A delete of one row, and a restore: the edit takes the row with all of its fragment."""
+def test_an_edit_over_a_restore_is_made_again_where_it_takes_whole_fragments(tmp_path, maker, edit):
+    """After a delete of one row and a restore; an edit of the row and of others is refused."""
     uri = str(tmp_path)
     maker.write_dataset(pa.table({"a": range(20), "b": range(20)}), uri, max_rows_per_file=5)
     maker.dataset(uri).delete("a = 1")
     maker.dataset(uri, version=1).restore()
     with pytest.raises(OSError, match="Restore"):
         edit(maker.dataset(uri, version=1), "a < 8")
-
     assert 3 == pylanceref.dataset(uri).version
 
-
-@pytest.mark.parametrize("edit", [_delete, _update, _merge])
-def test_whole_fragments_come_before_what_never_stands(tmp_path, maker, edit):
-    """It takes no other row, so it is made again at once, from the table that was restored."""
-    uri = str(tmp_path)
-    maker.write_dataset(pa.table({"a": range(20), "b": range(20)}), uri, max_rows_per_file=5)
-    maker.dataset(uri).delete("a = 1")
-    maker.dataset(uri, version=1).restore()
     edit(maker.dataset(uri, version=1), "a < 5")
-
     made = pylanceref.dataset(uri)
     assert 4 == made.version
     assert 15 == made.count_rows("a >= 5 and a < 20 and b = a")

@@ -50,11 +50,13 @@ def _update(where: str):
     return lambda dataset: dataset.update({"b": "'new'"}, where=where)
 
 
-def _add(given: object):
+def add(given: object):
+    """Return what adds columns."""
     return lambda dataset: dataset.add_columns(given)
 
 
-def _alter(**change: object):
+def alter(**change: object):
+    """Return what alters a column."""
     return lambda dataset: dataset.alter_columns(change)
 
 
@@ -104,15 +106,15 @@ STATES: dict[str, Callable[[Path], object]] = {
     "plain 2.2": _steps(),
     "rebased deletion": _steps(_two_deletions),
     "added columns": _steps(
-        _add({"double": "a * 2"}),
-        _add(pa.field("nothing", pa.list_(pa.float32(), 3))),
+        add({"double": "a * 2"}),
+        add(pa.field("nothing", pa.list_(pa.float32(), 3))),
         _delete("a % 4 = 0"),
     ),
     "altered columns": _steps(
-        _alter(path="a", data_type=pa.int32()),
-        _alter(path="b", name="bb"),
-        _alter(path="s.t.p", data_type=pa.int64()),
-        _alter(path="s.x", nullable=True),
+        alter(path="a", data_type=pa.int32()),
+        alter(path="b", name="bb"),
+        alter(path="s.t.p", data_type=pa.int64()),
+        alter(path="s.x", nullable=True),
     ),
     "stable row ids": _steps(_update("a % 5 = 2"), _delete("a = 3"), _merge, **STABLE),
     "spilled lineage": _steps(

@@ -184,25 +184,27 @@ def test_who_loses_every_race_gives_up(tmp_path):
     assert caught.value.retryable
 
 
-def test_no_version_follows_where_a_folder_has_its_name(tmp_path):
-    """A folder in place of the next manifest is reported at the first try."""
-    store = LocalStore(tmp_path)
-    _commit(store, _overwrite())
-    (tmp_path / "_versions/18446744073709551613.manifest").mkdir()
-
-    with pytest.raises(StoreFailed, match="name is taken"):
-        _commit(store, _append(1))
+LATEST = "18446744073709551614.manifest"
 
 
-def test_no_version_follows_one_that_says_a_lower_number(tmp_path):
-    """A manifest that states a lower version than its name is refused."""
-    store = LocalStore(tmp_path)
-    _commit(store, _overwrite())
-    latest = tmp_path / "_versions" / "18446744073709551614.manifest"
-    latest.rename(latest.with_name("18446744073709551611.manifest"))
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        (lambda v: (v / "18446744073709551613.manifest").mkdir(), StoreFailed, "name is taken"),
+        (
+            lambda v: (v / LATEST).rename(v / "18446744073709551611.manifest"),
+            FormatError,
+            r"L\.table\.naming\.version",
+        ),
+    ],
+)
+def test_no_version_follows_where_names_do_not_fit(tmp_path, change, error, text):
+    """A folder has the name of the next manifest, or the latest states a lower version than its."""
+    _commit(LocalStore(tmp_path), _overwrite())
+    change(tmp_path / "_versions")
 
-    with pytest.raises(FormatError, match=r"L\.table\.naming\.version"):
-        _commit(store, _append(1))
+    with pytest.raises(error, match=text):
+        _commit(LocalStore(tmp_path), _append(1))
 
 
 def test_the_transaction_file_counts_where_there_is_no_inline_one(tmp_path):

@@ -19,18 +19,14 @@ from lanceref.index.full_text.posting_blocks import BlockLayout
 from pylanceref.transactions import index_message
 
 from ..tables import write
-
-
-def numbers(*values: int) -> np.ndarray:
-    """Return numbers as they are kept."""
-    return np.array(values, np.uint32)
+from .test_codes import u32
 
 
 @pytest.mark.parametrize("first", [0, 70_000])
 @pytest.mark.parametrize("often", [1, 300])
 def test_what_is_kept_comes_back(first, often):
     """Of all tokens and of some; far documents, and many words in one."""
-    tokens, documents = numbers(*[3] * often, 9, 3, 5), numbers(*[0] * often, 0, 1, 2)
+    tokens, documents = u32(*[3] * often, 9, 3, 5), u32(*[0] * often, 0, 1, 2)
     found = count_occurrences(
         tokens, documents + np.uint32(first), np.arange(often + 3, dtype=np.uint32)
     )
