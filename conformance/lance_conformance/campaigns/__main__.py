@@ -17,34 +17,15 @@ from pathlib import Path
 
 from lance_conformance.campaigns.runner import Campaign, NothingSelectedError, Options, report, run
 
-TOOLS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "files": (
-        "Random tables in every file version, written by one side and read by the other.",
-        ("random_tables", "odd"),
-    ),
-    "damage": (
-        "Damaged files, hostile tables and flipped bytes: only errors of ours, in bounded memory.",
-        ("files", "whole.trial"),
-    ),
-    "queries": (
-        "Filters, full-text and vector questions, answered by both implementations.",
-        ("filters", "full_text", "nearest.running", "answers"),
-    ),
-    "histories": (
-        "The same operations by both implementations, and by old releases of the oracle, each going"
-        " on with what the other wrote.",
-        ("history", "conflicts", "releases"),
-    ),
-    "faults": (
-        "Nothing is lost when writers race, crash, are killed, or their tasks fail.",
-        ("concurrency", "crash_points", "spark"),
-    ),
-    "recall": (
-        "Vector indices find as many of the nearest rows as the oracle's, codes keep their bound.",
-        ("vector_recall", "rabitq_bound"),
-    ),
+TOOLS: dict[str, tuple[str, ...]] = {
+    "files": ("random_tables", "odd"),
+    "damage": ("files", "whole.trial"),
+    "queries": ("filters", "full_text", "nearest.running", "answers"),
+    "histories": ("history", "conflicts", "releases"),
+    "faults": ("concurrency", "crash_points", "spark"),
+    "recall": ("vector_recall", "rabitq_bound"),
 }
-"""By the name of a tool, which is a folder here, what it does and its modules with `PARTS`."""
+"""By the name of a tool, which is a folder that says what it does, its modules with `PARTS`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,9 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def load(name: str) -> Campaign:
     """Return a campaign by its name."""
-    about, modules = TOOLS[name]
-    opened = [import_module(f"lance_conformance.campaigns.{name}.{module}") for module in modules]
-    return Campaign(name, about, [part for module in opened for part in module.PARTS])
+    opened = [import_module(f"lance_conformance.campaigns.{name}.{one}") for one in TOOLS[name]]
+    return Campaign(name, [part for module in opened for part in module.PARTS])
 
 
 if __name__ == "__main__":

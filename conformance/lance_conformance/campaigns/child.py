@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import tempfile
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,18 +68,17 @@ def allowed_bytes(file_bytes: int) -> int:
     return MEMORY_BYTES + MEMORY_FACTOR * file_bytes
 
 
-def start_nothing() -> None:
-    """Prepare no library."""
-
-
 def start_sql() -> None:
     """Import DataFusion and evaluate a filter: what the library takes is no cost of a table."""
     batch = pa.record_batch([[1]], names=["a"])
     bind_filter("a = 1", batch.schema).mask(batch)
 
 
-def ask(question: Callable[[], list[str]], prepare: Callable[[], None] = start_nothing) -> Ended:
-    """Run `question` in a forked child and wait for it; `prepare` runs before memory counts."""
+def ask(question: Callable[[], list[str]], prepare: Callable[[], object] = lambda: None) -> Ended:
+    """Run `question` in a forked child and wait for it; `prepare` runs before memory counts.
+
+    A traceback of an exception that nothing catches goes to the error output.
+    """
     read_end, write_end = os.pipe()
     with tempfile.TemporaryFile() as errors:
         pid = os.fork()
@@ -98,7 +98,7 @@ def ask(question: Callable[[], list[str]], prepare: Callable[[], None] = start_n
 
 
 def _answer_and_exit(
-    question: Callable[[], list[str]], prepare: Callable[[], None], write_end: int, errors: int
+    question: Callable[[], list[str]], prepare: Callable[[], object], write_end: int, errors: int
 ) -> None:
     try:
         os.dup2(errors, 2)
@@ -111,6 +111,9 @@ def _answer_and_exit(
         said = json.dumps([baseline, question()]).encode() + b"\n"
         while said:
             said = said[os.write(write_end, said) :]
+    except Exception:
+        traceback.print_exc()
+        raise
     finally:
         os._exit(0)
 

@@ -96,10 +96,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """A named tool: what it does, in one sentence, and its parts."""
+    """A named tool and its parts."""
 
     name: str
-    about: str
     parts: Sequence[Part]
 
     def command(self, options: Options, case: str) -> str:

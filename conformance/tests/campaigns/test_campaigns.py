@@ -147,7 +147,7 @@ DONE = [
 def rows(tmp_path):
     """The rows after some deeds."""
     path = str(tmp_path / "t")
-    begin(path, NUMBERS, stable=True, v2_names=True, options={})
+    begin(path, NUMBERS, {}, stable=True, v2_names=True)
     for deed in [*DONE, ("compact", 0)]:
         do(pylanceref, path, deed, {})
     return pylanceref.dataset(path).to_table()

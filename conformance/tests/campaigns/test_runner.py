@@ -29,7 +29,7 @@ def campaign(outcomes, ran, **more):
 
         return Part(name, 3, opened, **more)
 
-    return Campaign("toy", "A toy.", (part("left"), part("right")))
+    return Campaign("toy", (part("left"), part("right")))
 
 
 GOOD = {"2.1/a": Outcome("agreed", (), {"ints": 2}), "2.1/b": Outcome("known", ("D.a.b",))}

@@ -27,7 +27,8 @@ from lanceref.core.errors import BytesError, LanceError
 from lanceref.inspection import explain, validate
 from pylanceref.file import LanceFileReader
 
-from lance_conformance.campaigns.child import Ended, ask, start_nothing, start_sql
+from lance_conformance.adapters.skeleton import write_table
+from lance_conformance.campaigns.child import Ended, ask, start_sql
 from lance_conformance.campaigns.damage.targets import Target
 from lance_conformance.compare import first_difference
 from lance_conformance.oracle import lance, lance_file
@@ -80,12 +81,6 @@ ORACLE = Side(
 )
 
 
-def save_table(table: pa.Table, path: Path) -> None:
-    """Write a table as an Arrow file, for `load_expected`."""
-    with pa.OSFile(str(path), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
-        writer.write_table(table)
-
-
 def save_expected(side: Side, target: Target, path: Path) -> bool:
     """Let a child read the undamaged target and write the table to `path`, for `load_expected`.
 
@@ -93,7 +88,7 @@ def save_expected(side: Side, target: Target, path: Path) -> bool:
     """
 
     def question() -> list[str]:
-        save_table(side.read(target), path)
+        write_table(str(path), side.read(target))
         return ["ok"]
 
     ended = ask(question)
@@ -113,9 +108,8 @@ def judge(side: Side, target: Target, expected: pa.Table, *, explained: bool) ->
 
     Wrong rows that are not `explained` by values nobody can check are also put to `validate`.
     """
-    start = start_sql if side is REFERENCE and "filter" in target.asked else start_nothing
-    ended = ask(lambda: _classified(side, target, expected, explained=explained), start)
-    return _judged(ended)
+    start = [start_sql] if side is REFERENCE and "filter" in target.asked else []
+    return _judged(ask(lambda: _classified(side, target, expected, explained=explained), *start))
 
 
 def _judged(ended: Ended) -> Judged:
@@ -129,8 +123,7 @@ def judge_inspectors(target: Target) -> Judged:
     Both must end, find the same where the file stands alone, report what a reader refuses and what
     nobody owns, and name all facts: `ok`, else `panic`.
     """
-    ended = ask(lambda: _guarded(lambda: _inspected(target), target, strict=True))
-    return _judged(ended)
+    return _judged(ask(lambda: _guarded(lambda: _inspected(target), target, strict=True)))
 
 
 def _inspected(target: Target) -> list[str]:

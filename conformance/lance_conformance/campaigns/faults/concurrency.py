@@ -77,18 +77,17 @@ def team(name: str) -> Iterator[Team]:
 
 def start(
     team: Team, kinds: Sequence[str], engines: Sequence[str], *, stable: bool, v2_names: bool
-) -> bool:
+) -> None:
     """Make the table of a team and let its writers go, of each kind some by every engine.
 
     The table is made and validated in processes of their own: a client of a cloud cannot be forked.
-    Returns whether there are any: none where it cannot be made.
+    There are no writers where it cannot be made.
     """
-    wrong = apart(begin, team.uri, NUMBERS, stable=stable, v2_names=v2_names, options=team.options)
-    team.errors.extend(wrong)
-    for writer in () if wrong else range(WRITERS):
+    given = {"stable": stable, "v2_names": v2_names}
+    team.errors += apart(begin, team.uri, NUMBERS, team.options, **given) or ()
+    for writer in () if team.errors else range(WRITERS):
         engine = engines[(writer + writer // len(kinds)) % len(engines)]
         team.add(engine, deeds(kinds, writer))
-    return not wrong
 
 
 TABLES = {
@@ -118,8 +117,8 @@ def run_race(case: str) -> Outcome:
     name, _, engines = told.partition(", ")
     stable, v2_names = TABLES[table]
     with team(on) as own:
-        begun = start(own, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names)
-        return judged([*left_by(own)] if begun else own.errors, counts=own.counts)
+        start(own, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names)
+        return judged([*left_by(own)], counts=own.counts)
 
 
 def left_by(team: Team, luck: random.Random | None = None) -> Iterator[str]:
@@ -127,6 +126,9 @@ def left_by(team: Team, luck: random.Random | None = None) -> Iterator[str]:
 
     A cleanup leaves exactly the files that are needed, and the rows as they were.
     """
+    if not team.writers:
+        yield from team.errors
+        return
     yield from storm(team, luck)
     yield from verdict(team, NUMBERS)
     yield from unwell(team)
@@ -181,10 +183,8 @@ def run_round(case: str) -> Outcome:
     on, _, seed = case.partition("/")
     stable = bool(int(seed) % 2)
     with team(on) as own:
-        v2_names = bool(own.options) or stable
-        begun = start(own, KINDS, ENGINES["mixed"], stable=stable, v2_names=v2_names)
-        wrong = [*left_by(own, random.Random(int(seed)))] if begun else own.errors
-        return judged(wrong, counts=own.counts)
+        start(own, KINDS, ENGINES["mixed"], stable=stable, v2_names=bool(own.options) or stable)
+        return judged([*left_by(own, random.Random(int(seed)))], counts=own.counts)
 
 
 PARTS = (Part("concurrency", 98, concurrency), Part("kills", 8, kills))

@@ -18,7 +18,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
@@ -91,8 +92,7 @@ def _seen(engine: ModuleType, path: str) -> Seen:
 
 
 def _rows(table: Any) -> list[str]:
-    found = table.to_table()
-    return [str(row) for row in found.to_pylist()]
+    return [str(row) for row in table.to_table().to_pylist()]
 
 
 FATES: Mapping[str, Literal["kill", "crash", "error"]] = {
@@ -145,15 +145,9 @@ SCHEMES = ("s3", "s3+ddb")
 State: TypeAlias = tuple[dict[str, bytes], list[dict[str, Any]]]
 """Objects by their paths, and records as DynamoDB has them."""
 
-VARIABLES = {
-    "aws_endpoint": "AWS_ENDPOINT",
-    "dynamodb_endpoint": "DYNAMODB_ENDPOINT",
-    "aws_region": "AWS_REGION",
-    "allow_http": "AWS_ALLOW_HTTP",
-    "aws_access_key_id": "AWS_ACCESS_KEY_ID",
-    "aws_secret_access_key": "AWS_SECRET_ACCESS_KEY",
-}
-"""Variables of the environment by the options that they stand for."""
+VARIABLES = ("AWS_ENDPOINT", "DYNAMODB_ENDPOINT", "AWS_REGION", "AWS_ALLOW_HTTP")
+VARIABLES += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+"""Variables of the environment that stand for options of their name, but for `allow_http`."""
 
 
 def state(server: ObjectServer, uri: str) -> State:
@@ -320,9 +314,18 @@ INTERRUPTED = [*(ON_ROWS | ON_THE_REST | INDEXING)]
 """Operations whose files both implementations read."""
 
 
-def _session(plan: Plan, names: Sequence[str], make: Callable[[str], Ground]) -> Session:
-    """Return the session of `TABLE/OPERATION, FATE`; each table is made when it is first needed."""
+def _session(
+    plan: Plan, tables: Iterable[str], ends: str, make: Callable[[str], Ground]
+) -> Session:
+    """Return the session of `TABLE/OPERATION, FATE`; each table is made when it is first needed.
+
+    A fate is how the process `ends`, or to be refused; cases are spread over what is planned.
+    """
     grounds = dict[str, Ground]()
+    fates = (ends, "refused")
+    names = [
+        f"{table}/{name}, {fate}" for table in tables for name in INTERRUPTED for fate in fates
+    ]
 
     def run(case: str) -> Outcome:
         table, _, told = case.rpartition("/")
@@ -335,37 +338,28 @@ def _session(plan: Plan, names: Sequence[str], make: Callable[[str], Ground]) ->
 
 
 def crash(plan: Plan) -> Iterator[Session]:
-    """Open the part: as many operations and fates as are planned, evenly spread."""
-    fates = ("killed", "refused")
-    names = [
-        f"{table}/{name}, {fate}" for table in TABLES for name in INTERRUPTED for fate in fates
-    ]
+    """Open the part: local tables."""
     with tempfile.TemporaryDirectory() as folder:
 
         def make(table: str) -> Ground:
             return Ground(Path(tempfile.mkdtemp(dir=folder)), new=TABLES[table])
 
-        yield _session(plan, names, make)
+        yield _session(plan, TABLES, "killed", make)
 
 
 def crash_cloud(plan: Plan) -> Iterator[Session]:
-    """Open the part: as many operations and fates as are planned, evenly spread."""
-    names = [
-        f"{scheme}/{ids}/{name}, {fate}"
-        for scheme in SCHEMES
-        for ids in ("addresses", "stable ids")
-        for name in INTERRUPTED
-        for fate in ("crashed", "refused")
-    ]
+    """Open the part: tables in the cloud."""
+    tables = product(SCHEMES, ("addresses", "stable ids"))
     with running() as server:
-        variables = {name: server.options[option] for option, name in VARIABLES.items()}
+        options = {**server.options, "aws_allow_http": server.options["allow_http"]}
 
         def make(table: str) -> Ground:
             scheme, _, ids = table.partition("/")
             return CloudGround(server, scheme, stable=ids == "stable ids")
 
+        variables = {name: options[name.lower()] for name in VARIABLES}
         with patch.dict(os.environ, variables):  # by which clients without options find it
-            yield _session(plan, names, make)
+            yield _session(plan, ("/".join(one) for one in tables), "crashed", make)
 
 
 PARTS = (Part("crash", 1000, crash), Part("crash_cloud", 1000, crash_cloud))

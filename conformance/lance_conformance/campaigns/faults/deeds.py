@@ -59,12 +59,10 @@ COUNTER = 0
 """Id of the row that increments add to."""
 
 
-def begin(
-    uri: str, numbers: int, *, stable: bool, v2_names: bool, options: dict[str, str]
-) -> list[str]:
+def begin(uri: str, numbers: int, options: dict[str, str], *, stable: bool, v2_names: bool) -> None:
     """Make a table on which deeds of every kind with numbers below `numbers` can be done.
 
-    Its ids are a primary key, which nobody enforces. Returns no errors.
+    Its ids are a primary key, which nobody enforces.
     """
     ids = [COUNTER, *range(DELETED, DELETED + numbers), *range(UPSERTED, UPSERTED + numbers)]
     pylanceref.write_dataset(
@@ -75,7 +73,6 @@ def begin(
         enable_v2_manifest_paths=v2_names,
         storage_options=options or None,
     )
-    return []
 
 
 def do(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> None:

@@ -22,38 +22,29 @@ _WORDS = ("alpha", "", "beta", "épsilon", "a longer word of the table")
 _UNITS = ("s", "ms", "us", "ns")
 _PAIR = pa.struct([("a", pa.int32()), ("b", pa.string())])
 
+_PLAIN = (
+    *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("float16", "float32", "float64", "bool", "null", "date32", "date64"),
+    *("string", "large_string", "binary", "large_binary"),
+)
+
 TYPES: dict[str, pa.DataType] = {
-    **{
-        f"{u}int{bits}": getattr(pa, f"{u}int{bits}")()
-        for bits in (8, 16, 32, 64)
-        for u in ("", "u")
-    },
-    **{f"float{bits}": getattr(pa, f"float{bits}")() for bits in (16, 32, 64)},
-    "bool": pa.bool_(),
+    **{name: pa.type_for_alias(name) for name in _PLAIN},
     "decimal128": pa.decimal128(10, 2),
     "decimal256": pa.decimal256(50, 4),
     "required": pa.int32(),
     "constant": pa.int64(),
     "nothing": pa.int32(),
-    "null": pa.null(),
-    "date32": pa.date32(),
-    "date64": pa.date64(),
     **{f"timestamp-{unit}": pa.timestamp(unit) for unit in _UNITS},
     **{f"duration-{unit}": pa.duration(unit) for unit in _UNITS},
     **{f"time-{unit}": pa.time32(unit) for unit in _UNITS[:2]},
     **{f"time-{unit}": pa.time64(unit) for unit in _UNITS[2:]},
     "timestamp-zone": pa.timestamp("us", tz="Europe/Berlin"),
-    "string": pa.string(),
-    "string-required": pa.string(),
-    "string-nothing": pa.string(),
-    "large_string": pa.large_string(),
-    "binary": pa.binary(),
-    "large_binary": pa.large_binary(),
+    **dict.fromkeys(("string-required", "string-nothing", "zstd", "lz4", "full-zip"), pa.string()),
     "fixed_size_binary": pa.binary(5),
-    "dictionary": pa.dictionary(pa.int32(), pa.string()),
+    **dict.fromkeys(("dictionary", "dictionary-required"), pa.dictionary(pa.int32(), pa.string())),
     "dictionary-int8": pa.dictionary(pa.int8(), pa.string()),
     "dictionary-uint16": pa.dictionary(pa.uint16(), pa.large_string()),
-    "dictionary-required": pa.dictionary(pa.int32(), pa.string()),
     "list-int32": pa.list_(pa.int32()),
     "list-string": pa.list_(pa.string()),
     "list-required": pa.list_(pa.int64()),
@@ -68,8 +59,7 @@ TYPES: dict[str, pa.DataType] = {
     "fsl-fsl": pa.list_(pa.list_(pa.int16(), 2), 2),
     "list-fsl": pa.list_(pa.list_(pa.int32(), 2)),
     "map": pa.map_(pa.string(), pa.int32()),
-    "struct": _PAIR,
-    "struct-nulls": _PAIR,
+    **dict.fromkeys(("struct", "struct-nulls"), _PAIR),
     "struct-struct": pa.struct([("s", _PAIR), ("n", pa.int64())]),
     "struct-list": pa.struct([("l", pa.list_(pa.int32()))]),
     "list-struct": pa.list_(_PAIR),
@@ -78,17 +68,13 @@ TYPES: dict[str, pa.DataType] = {
     "struct-dictionary": pa.struct([("d", pa.dictionary(pa.int32(), pa.string()))]),
     "packed": pa.struct([("a", pa.int32()), ("b", pa.int64())]),
     "blob": pa.large_binary(),
-    **dict.fromkeys(("zstd", "lz4", "full-zip"), pa.string()),
 }
 """Types of the column `c` by the name of its table."""
 
-FULL = frozenset(
-    {
-        *("float16", "constant", "zstd", "lz4", "full-zip", "packed"),
-        *("list-fsl", "list-struct-list"),
-        *("fsl-float64", "fsl-float16", "fsl-uint8", "fsl-bool", "fsl-item-nulls", "fsl-fsl"),
-        *("struct", "struct-struct", "struct-list", "struct-fsl", "struct-dictionary"),
-    }
+FULL = (
+    *("float16", "constant", "zstd", "lz4", "full-zip", "packed", "list-fsl", "list-struct-list"),
+    *("fsl-float64", "fsl-float16", "fsl-uint8", "fsl-bool", "fsl-item-nulls", "fsl-fsl"),
+    *("struct", "struct-struct", "struct-list", "struct-fsl", "struct-dictionary"),
 )
 """Tables whose column is nullable and has no nulls."""
 
@@ -142,8 +128,7 @@ def cell(kind: pa.DataType, row: int) -> object:
 
 def typed(name: str, kind: pa.DataType) -> pa.Table:
     """Return a table of columns `id` and `c`, c being of a type."""
-    required = "required" in name
-    values = [cell(kind, row) for row in range(ROWS)]
+    required, values = "required" in name, [cell(kind, row) for row in range(ROWS)]
     if name == "constant":
         values = [5] * ROWS
     elif name == "fsl-item-nulls":
@@ -218,12 +203,7 @@ def of_type(name: str, table: pa.Table) -> History:
     return History(
         f"type:{name}",
         {first: table.slice(0, CREATED), second: table.slice(CREATED)},
-        (
-            ("create", first, 12),
-            ("append", second),
-            ("delete", "id % 5 = 2"),
-            ("compact",),
-        ),
+        (("create", first, 12), ("append", second), ("delete", "id % 5 = 2"), ("compact",)),
         (("append", first), ("delete", "id % 4 = 1")),
         ("id >= 4 and id < 25", "c is null"),
     )
@@ -331,12 +311,8 @@ def of_index(kind: str, column: str) -> History:
         f"index:{kind.lower()}:{column}",
         _TABLES,
         (
-            ("create", "old", 15),
-            ("scalar", column, kind),
-            ("append", "more"),
-            ("delete", "id % 7 = 3"),
-            ("reindex",),
-            ("append", "new"),
+            *(("create", "old", 15), ("scalar", column, kind), ("append", "more")),
+            *(("delete", "id % 7 = 3"), ("reindex",), ("append", "new")),
         ),
         (("delete", "id % 4 = 1"), ("reindex",), ("compact",)),
         _ASKED[column],

@@ -152,8 +152,8 @@ def tell_size(root: Path, path: Path, rows: int | None = None) -> None:
                     fragment.physical_rows = rows or fragment.physical_rows
 
 
-MOST_PAGES = 10_000
-MOST_FIELDS = 10_000
+MOST = 10_000
+"""Pages of a column and fields of a schema that are added at most."""
 
 
 def deletions(root: Path, rng: Random) -> str:
@@ -189,7 +189,7 @@ def _arrow_bomb(path: Path, count: int, codec: str) -> None:
 
 def repeated_pages(root: Path, rng: Random) -> str:
     """Name a page of a data file again and again, in one column or in all."""
-    path, count = data_file(root, rng), size_of(rng, 2, MOST_PAGES)
+    path, count = data_file(root, rng), size_of(rng, 2, MOST)
     columns = range(len(pages_of(path)))
     chosen = columns if rng.random() < 0.7 else [rng.choice(columns)]
     rows = 0
@@ -210,7 +210,7 @@ def repeated_pages(root: Path, rng: Random) -> str:
 def strange_schema(root: Path, rng: Random) -> str:
     """Nest fields deeply, in a circle, or add very many of them."""
     kind = rng.choice(("structs", "lists", "circle", "wide", "same id", "same name"))
-    count = size_of(rng, 2, 50 if kind == "circle" else MOST_FIELDS)
+    count = size_of(rng, 2, 50 if kind == "circle" else MOST)
     types = {"structs": "struct", "lists": "list", "circle": "struct"}
     with edited(latest(root)) as message:
         fields = message.fields

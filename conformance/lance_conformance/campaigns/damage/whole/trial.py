@@ -32,15 +32,9 @@ import pyarrow.compute as pc
 import pylanceref
 from lanceref.core.errors import LanceError
 
-from lance_conformance.campaigns.child import (
-    SECONDS,
-    Ended,
-    allowed_bytes,
-    ask,
-    start_nothing,
-    start_sql,
-)
-from lance_conformance.campaigns.damage.readers import load_expected, save_table
+from lance_conformance.adapters.skeleton import write_table
+from lance_conformance.campaigns.child import SECONDS, Ended, allowed_bytes, ask, start_sql
+from lance_conformance.campaigns.damage.readers import load_expected
 from lance_conformance.campaigns.damage.whole import messages, places
 from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, make_bases
 from lance_conformance.campaigns.damage.whole.operations import (
@@ -205,8 +199,8 @@ def try_all(place: Place, operations: Sequence[str]) -> Iterator[Step]:
     """Put operations to a table, each in a child of its own."""
     expected, before = load_expected(place.expected), contents(place.outside)
     for name in operations:
-        prepare = start_sql if name in FILTERING else start_nothing
-        ended = ask(partial(_answer, place, name, expected), prepare)
+        prepare = [start_sql] if name in FILTERING else []
+        ended = ask(partial(_answer, place, name, expected), *prepare)
         step, after = _step(name, ended), contents(place.outside)
         if changed := _changed(before, after, by_link=place.attack.by_link):
             step = Step(name, "out", "; ".join(changed)[:300], step.seconds, 0, step.read_bytes)
@@ -310,22 +304,14 @@ def _warm_up(name: str, bases: Path, folder: Path) -> None:
     for operation in OPERATIONS:
         tables = perform(operation, Visit(folder / "table", BASES[name]))
         if operation == WHOLE:
-            save_table(tables[0], bases / f"{name}.arrow")
+            write_table(str(bases / f"{name}.arrow"), tables[0])
     shutil.rmtree(folder)
     gc.freeze()  # children copy less
 
 
 def _in_child(make: Callable[[], object]) -> str:
     """Run a function in a child, where it may take all the memory it likes."""
-
-    def made() -> list[str]:
-        try:
-            return [str(make())]
-        except Exception:
-            traceback.print_exc()
-            raise
-
-    ended = ask(made)
+    ended = ask(lambda: [str(make())])
     if ended.answer is None:
         raise RuntimeError(f"the case could not be made: {ended}")
     return ended.answer[0]
