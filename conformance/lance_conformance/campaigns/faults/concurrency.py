@@ -83,8 +83,8 @@ def start(
     The table is made and validated in processes of their own: a client of a cloud cannot be forked.
     There are no writers where it cannot be made.
     """
-    given = {"stable": stable, "v2_names": v2_names}
-    team.errors += apart(begin, team.uri, NUMBERS, team.options, **given) or ()
+    wrong = apart(begin, team.uri, NUMBERS, team.options, stable=stable, v2_names=v2_names)
+    team.errors += wrong or []
     for writer in () if team.errors else range(WRITERS):
         engine = engines[(writer + writer // len(kinds)) % len(engines)]
         team.add(engine, deeds(kinds, writer))

@@ -145,8 +145,10 @@ SCHEMES = ("s3", "s3+ddb")
 State: TypeAlias = tuple[dict[str, bytes], list[dict[str, Any]]]
 """Objects by their paths, and records as DynamoDB has them."""
 
-VARIABLES = ("AWS_ENDPOINT", "DYNAMODB_ENDPOINT", "AWS_REGION", "AWS_ALLOW_HTTP")
-VARIABLES += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+VARIABLES = (
+    *("AWS_ENDPOINT", "DYNAMODB_ENDPOINT", "AWS_REGION", "AWS_ALLOW_HTTP"),
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+)
 """Variables of the environment that stand for options of their name, but for `allow_http`."""
 
 

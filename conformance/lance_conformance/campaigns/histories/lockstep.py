@@ -15,7 +15,6 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pyarrow as pa
 import pylanceref
@@ -25,7 +24,7 @@ from pylanceref.dataset import LanceDataset
 from lance_conformance import oracle
 from lance_conformance.campaigns.histories.answers import answered_differently
 from lance_conformance.campaigns.histories.values import LINE_NAMES
-from lance_conformance.campaigns.histories.view import View, opening
+from lance_conformance.campaigns.histories.view import views
 from lance_conformance.compare import first_difference
 from lance_conformance.guarded import Told, guarded
 
@@ -107,19 +106,18 @@ class Lockstep:
         return step
 
     def _differences(self, seed: str) -> Iterator[str]:
-        left, right = (_tables(root) for root in self.roots)
+        left, right = ({one.name: one for one in views(root)} for root in self.roots)
         yield from apart(sorted(left), sorted(right), "tables")
         touched = self._touched()
         for name in sorted({*left} & {*right}):
             if not any(root / name in touched for root in self.roots):
                 continue
-            state = observe(left[name], str(self.roots[0]))
-            yield from apart(state, observe(right[name], str(self.roots[1])), name)
+            state = observe(left[name].found, str(self.roots[0]))
+            yield from apart(state, observe(right[name].found, str(self.roots[1])), name)
             readings = self._readings(name)
             yield from _read_differently(name, readings)
             if not any(told.error for told in readings.values()):
-                view = View(opening(name), name, left[name], tuple(left))
-                yield from answered_differently(seed, view, self.roots, _readers())
+                yield from answered_differently(seed, left[name], self.roots, _readers())
 
     def _touched(self) -> set[Path]:
         """Return the folders in which a file is new or another since the last time.
@@ -159,11 +157,3 @@ def _run(text: str, lance: ModuleType, root: Path) -> Told:
 
 def _readers() -> tuple[ModuleType, ModuleType]:
     return oracle.lance(), pylanceref
-
-
-def _tables(root: Path) -> dict[str, Any]:
-    """Return every table below a folder, by its path there: main, branches, clones."""
-    return {
-        str(path.parent.relative_to(root)): pylanceref.dataset(str(path.parent))
-        for path in sorted(root.rglob("_versions"))
-    }

@@ -91,18 +91,17 @@ class Judge:
 
     def _theirs(self, history: History, format_: str | None, here: Path) -> list[Outcome]:
         """Let the release write: the reference reads, then continues."""
-
         judge = partial(self._judged, history, format_)
         theirs = here / THEIRS
         steps = self._build(self.release, theirs, history, format_)
         refused = _refusals(history.steps, steps)
         if steps[0] is not None:
-            return [judge(READS, "refused", refused)]
+            return [judge(READS, [], others=refused, otherwise="refused")]
         differs, excused = self._apart(theirs, history, self.release, self.reference)
         findings = _findings(theirs)
         legible = not findings or self._legible(theirs, history)
         (differs if legible else excused).extend(findings)
-        verdicts = [judge(READS, *_outcome(differs, [*excused, *refused], bool(excused)))]
+        verdicts = [judge(READS, differs, excused, refused)]
         ours, oracles = here / "theirs-ours", here / "theirs-oracles"
         for copy in (ours, oracles):
             shutil.copytree(theirs, copy)
@@ -115,23 +114,21 @@ class Judge:
         more, excused = self._apart(ours, history, self.reference, self.release, oracles)
         if not legible:
             differs, more, excused = [], [], [*differs, *more, *excused]
-        verdicts.append(judge(CONTINUES, *_outcome([*differs, *more], excused, bool(excused))))
-        return verdicts
+        return [*verdicts, judge(CONTINUES, [*differs, *more], excused)]
 
     def _ours(self, history: History, format_: str, here: Path) -> list[Outcome]:
         """Let the reference write: the release reads, then continues."""
-
         judge = partial(self._judged, history, format_)
         ours, oracles = here / OURS, here / ORACLES
         told = self._build(self.reference, ours, history, format_)
         wanted = self._build(self.oracle, oracles, history, format_)
         differs = _steps_apart(history.steps, wanted, told)
         if told[0] is not None or wanted[0] is not None:
-            verdict: Verdict = "differed" if differs else "refused"
-            return [judge(READ, verdict, differs or _refusals(history.steps, told))]
+            refused = _refusals(history.steps, told)
+            return [judge(READ, differs, others=refused, otherwise="refused")]
         differs += _findings(ours)
         more, excused = self._apart(ours, history, self.reference, self.release, oracles)
-        verdicts = [judge(READ, *_outcome([*differs, *more], excused, bool(excused)))]
+        verdicts = [judge(READ, [*differs, *more], excused)]
         on_ours, on_oracles = here / "ours-theirs", here / "oracles-theirs"
         shutil.copytree(ours, on_ours)
         shutil.copytree(oracles, on_oracles)
@@ -140,30 +137,30 @@ class Judge:
         apart = _steps_apart(history.after, wanted, told)
         differs = [text for text in apart if "expected taken" in text]
         more, excused = self._apart(on_ours, history, self.release, self.reference)
-        others = [*excused, *_refusals(history.after, told)]
-        verdicts.append(judge(CONTINUED, *_outcome([*differs, *more], others, bool(excused))))
-        return verdicts
+        refused = _refusals(history.after, told)
+        return [*verdicts, judge(CONTINUED, [*differs, *more], excused, refused)]
 
     def _judged(
         self,
         history: History,
         format_: str | None,
         direction: str,
-        verdict: Verdict,
-        told: list[str],
+        differs: list[str],
+        excused: Sequence[str] = (),
+        others: Sequence[str] = (),
+        otherwise: Verdict = "agreed",
     ) -> Outcome:
-        """Return the outcome of a direction: a difference is known where every detail of it is."""
+        """Return the outcome of a direction: a difference is known where every detail of it is.
+
+        Without any it is known what is `excused`, and `otherwise` where nothing is.
+        """
         format_ = format_ or "default"
         where, about = f"{self.release.name} {format_} {history.name}", f"{format_} {direction}"
-        if verdict == "differed":
-            known = [
-                find("histories/releases", where=where, direction=direction, told=text)
-                for text in told
-            ]
-            told = [
-                text if one is None else f"{one.id}: {text}"
-                for one, text in zip(known, told, strict=True)
-            ]
+        told, verdict = [*excused, *others], "known" if excused else otherwise
+        if differs:
+            asked = {"where": where, "direction": direction}
+            known = [find("histories/releases", **asked, told=text) for text in differs]
+            told = [f"{one.id}: {text}" if one else text for one, text in zip(known, differs)]
             verdict = "differed" if None in known else "known"
         return Outcome(verdict, [f"{about}: {text}" for text in told], {f"{about}: {verdict}": 1})
 
@@ -285,12 +282,6 @@ def _steps_apart(
         for step, ours, theirs in zip(steps, wanted, found, strict=False)
         if bool(ours) != bool(theirs)
     ]
-
-
-def _outcome(differs: list[str], others: list[str], excused: bool) -> tuple[Verdict, list[str]]:
-    if differs:
-        return "differed", differs
-    return "known" if excused else "agreed", others
 
 
 def _findings(path: Path, *, latest: bool = False) -> list[str]:

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pylanceref
 from lanceref.file.schema_view import project
 from lanceref.index.vector.single_file import open_index
-from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pylanceref.dataset import LanceDataset
 
 
@@ -52,11 +51,6 @@ class View:
         return [one for place, one in enumerate(found) if one == found[0] - place]
 
     @property
-    def has_detached(self) -> bool:
-        """Whether it has a version that is on no line."""
-        return any(Path(self.found.uri, "_versions").glob("d*"))
-
-    @property
     def fragment_ids(self) -> list[int]:
         """Numbers of its fragments."""
         return [one.fragment_id for one in self.found.get_fragments()]
@@ -65,12 +59,6 @@ class View:
     def is_early(self) -> bool:
         """Whether its files are of 0.1."""
         return self.found.data_storage_version == "0.1"
-
-    @property
-    def unnullable(self) -> set[str]:
-        """Names of columns whose nulls it does not hold (D.table.merged-vector-null-0-1)."""
-        vectors = {one.name for one in self.schema if pa.types.is_fixed_size_list(one.type)}
-        return vectors if self.is_early else set()
 
     @property
     def key(self) -> str | None:
@@ -88,21 +76,6 @@ class View:
         }
         return [(name, *found[name]) for name in sorted(found)]
 
-    @property
-    def has_inherited_indices(self) -> bool:
-        """Whether files of an index of it lie in another table."""
-        return any(one.HasField("base_id") for one in self.found._snapshot.manifest.indices)
-
-    @property
-    def has_lost_indices(self) -> bool:
-        """Whether a cleanup of the table that indices lie in has taken files of theirs."""
-        return any(
-            not one.has(file.path)
-            for one in self.found._snapshot.indices.segments
-            if one.entry.HasField("base_id")
-            for file in one.entry.files
-        )
-
     def is_bounded_apart(self, name: str) -> bool:
         """Whether segments of an SQ index have bounds each, or bounds of no vector.
 
@@ -114,11 +87,6 @@ class View:
             open_index(one).auxiliary.partitions.lengths for one in index.segments if one.built
         ]
         return len(lengths) > 1 or any(not one.any() for one in lengths)
-
-    @property
-    def has_moved_rows(self) -> bool:
-        """Whether a compaction left indices as they were and said where the rows went."""
-        return any(one.name == REUSE_INDEX for one in self.found._snapshot.manifest.indices)
 
     @property
     def may_have_old_values(self) -> bool:
@@ -135,11 +103,6 @@ class View:
         """Whether the newest version of the table has the same column."""
         own, newest = (one.found.lance_schema.field(path) for one in (self, self.newest))
         return own is not None and newest is not None and own.id() == newest.id()
-
-    def is_in_place(self, name: str) -> bool:
-        """Whether a column lies at the same place in the newest version of the table."""
-        own, newest = (one.schema.get_field_index(name) for one in (self, self.newest))
-        return bool(own == newest)
 
     def leads_early_file(self, number: int, name: str) -> bool:
         """Whether a 0.1 file of a fragment begins with that column, and others follow."""
@@ -181,7 +144,7 @@ class View:
 
 
 def views(root: Path) -> list[View]:
-    """Return every table below a folder."""
+    """Return every table below a folder: main, branches, clones."""
     names = tuple(str(one.parent.relative_to(root)) for one in sorted(root.rglob("_versions")))
     return [
         View(opening(name), name, pylanceref.dataset(str(root / name)), names) for name in names
