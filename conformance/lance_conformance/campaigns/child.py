@@ -103,7 +103,8 @@ def _answer_and_exit(
     try:
         os.dup2(errors, 2)
         prepare()
-        baseline = _resident_bytes()
+        statm = Path("/proc/self/statm").read_text(encoding="ascii").split()
+        baseline = int(statm[1]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -116,8 +117,3 @@ def _answer_and_exit(
         raise
     finally:
         os._exit(0)
-
-
-def _resident_bytes() -> int:
-    statm = Path("/proc/self/statm").read_text(encoding="ascii").split()
-    return int(statm[1]) * resource.getpagesize()

@@ -181,14 +181,10 @@ class Progress:
     def add(self, case: str, outcome: Outcome) -> None:
         """Append an outcome to the file, and show the number of cases on a terminal."""
         self._kept[case] = outcome
-        kept = {
-            "verdict": outcome.verdict,
-            "details": list(outcome.details),
-            "counts": dict(outcome.counts),
-        }
-        entry = {"campaign": self._campaign, "seed": self._seed, "case": case}
+        kept = {"verdict": outcome.verdict, "details": [*outcome.details], "counts": outcome.counts}
+        entry = {"campaign": self._campaign, "seed": self._seed, "case": case, "outcome": kept}
         with self._path.open("a", encoding="utf-8") as log:
-            log.write(json.dumps({**entry, "outcome": kept}) + "\n")
+            log.write(json.dumps(entry) + "\n")
         if sys.stderr.isatty():
             print(f"\r{len(self._kept)} cases", end="", file=sys.stderr)
 

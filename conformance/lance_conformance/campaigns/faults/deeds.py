@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
@@ -279,14 +280,10 @@ def _write(log: str, engine: str, uri: str, deeds: list[Deed], options: dict[str
             word, text = "begin", ""
             print(json.dumps([word, *deed, text]), file=out, flush=True)
             while word in ("begin", "conflict"):
-                word, text = _attempt(engine_named(engine), uri, deed, options)
+                text = guarded(partial(do, engine_named(engine), uri, deed, options)).error
+                is_conflict = any(one in text.lower() for one in CONFLICT_WORDS)
+                word = "conflict" if is_conflict else "error" if text else "done"
                 print(json.dumps([word, *deed, text]), file=out, flush=True)
-
-
-def _attempt(engine: ModuleType, uri: str, deed: Deed, options: dict[str, str]) -> tuple[str, str]:
-    text = guarded(lambda: do(engine, uri, deed, options)).error
-    is_conflict = any(word in text.lower() for word in CONFLICT_WORDS)
-    return "conflict" if is_conflict else "error" if text else "done", text
 
 
 def verdict(team: Team, numbers: int, first: int | None = 1) -> Iterator[str]:

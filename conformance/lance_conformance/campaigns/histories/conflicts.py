@@ -68,7 +68,12 @@ class Matrix:
     def judged(self, theirs: str, ours: str) -> Outcome:
         """Commit `ours` over `theirs`, once by each: both commit the same, or refuse alike."""
         wanted = self._try(theirs, ours, self._by_oracle, REFUSALS)
-        found = self._try(theirs, ours, self._by_reference, (LanceError,))
+        found = self._try(
+            theirs,
+            ours,
+            lambda name, path: LanceDataset.commit(path, self.operations[name], read_version=BASE),
+            (LanceError,),
+        )
         counts = {f"reference: {NAMES[found.verdict]}": 1}
         if wanted == found:
             return Outcome("agreed", (), counts)
@@ -85,14 +90,11 @@ class Matrix:
         transaction = lance.dataset(str(self._folder / _after(name))).read_transaction(BASE + 1)
         lance.LanceDataset.commit(str(path), transaction.operation, read_version=BASE)
 
-    def _by_reference(self, name: str, path: Path) -> None:
-        LanceDataset.commit(path, self.operations[name], read_version=BASE)
-
     def _try(
         self,
         theirs: str,
         ours: str,
-        commit: Callable[[str, Path], None],
+        commit: Callable[[str, Path], object],
         raised: tuple[type[Exception], ...],
     ) -> Result:
         """Commit on a copy; any error that is not one of `raised` ends the campaign."""
@@ -100,18 +102,14 @@ class Matrix:
         try:
             commit(ours, path)
         except raised as error:
-            return Result(_verdict(error))
+            if isinstance(error, CommitConflictError) or hasattr(error, "retryable"):
+                return Result(RETRY if error.retryable else NEVER)
+            return Result(FAILED)
         told = facts(dataset(path)._snapshot.manifest, str(path))
         return Result(STANDS, read(pylanceref, path), (told["manifest"], told["indices"]))
 
     def _copy(self, source: str, name: str) -> Path:
         return Path(shutil.copytree(self._folder / source, self._folder / name))
-
-
-def _verdict(error: Exception) -> str:
-    if isinstance(error, CommitConflictError) or hasattr(error, "retryable"):
-        return RETRY if error.retryable else NEVER
-    return FAILED
 
 
 def _after(name: str) -> str:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 
@@ -105,12 +105,18 @@ def first_line(random: Random, script: Script) -> Line:
 
 
 def next_line(random: Random, root: Path, script: Script) -> Line:
-    """Return a line that makes sense on one of the tables below a folder, or makes the first."""
+    """Return a line that makes sense on one of the tables below a folder, or makes the first.
+
+    At an old version only where none after it is gone: on the oracle commits over others are lost
+    (D.txn.gone-versions).
+    """
     found = views(root / "left")
     while found:
         view = random.choice(found)
         if random.random() < PAST:
-            view = view.at(random.choice(view.versions_to_write))
+            known = sorted(view.versions, reverse=True)
+            kept = [one for place, one in enumerate(known) if one == known[0] - place]
+            view = view.at(random.choice(kept))
         (rule,) = random.choices(list(script.rules), list(script.rules.values()))
         text = rule(random, view)
         if text is not None:
@@ -149,18 +155,15 @@ def shortest(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
     tries, ends = count(), [last]
 
     def differs(some: list[Line]) -> bool:
-        found = _replayed(some) if next(tries) < TRIES else None
-        ends.extend([] if found is None else [found])
-        return found is not None
+        if next(tries) >= TRIES:
+            return False
+        with tempfile.TemporaryDirectory() as folder:
+            steps = map(Lockstep(Path(folder)).follow, some)
+            found = [*islice((step for step in steps if step.differences), 1)]
+        ends.extend(found)
+        return bool(found)
 
     return minimal(lines, differs), ends[-1]
-
-
-def _replayed(lines: Iterable[Line]) -> Step | None:
-    """Follow lines; return the first step after which the tables differ."""
-    with tempfile.TemporaryDirectory() as folder:
-        pair = Lockstep(Path(folder))
-        return next((step for step in map(pair.follow, lines) if step.differences), None)
 
 
 STEPS = 30

@@ -99,7 +99,8 @@ class Judge:
             return [judge(READS, [], others=refused, otherwise="refused")]
         differs, excused = self._apart(theirs, history, self.release, self.reference)
         findings = _findings(theirs)
-        legible = not findings or self._legible(theirs, history)
+        rows = self._read(self.oracle, theirs, history).answers.items() if findings else ()
+        legible = not any(told for name, told in rows if name.endswith(("rows", "open")))
         (differs if legible else excused).extend(findings)
         verdicts = [judge(READS, differs, excused, refused)]
         ours, oracles = here / "theirs-ours", here / "theirs-oracles"
@@ -187,11 +188,6 @@ class Judge:
             read = Read({"open": DIED} if answers is None else answers, out)
             self._reads[wheel.name, uri] = read
         return read
-
-    def _legible(self, uri: Path, history: History) -> bool:
-        """Whether the oracle reads the rows of every version."""
-        answers = self._read(self.oracle, uri, history).answers
-        return not any(told for name, told in answers.items() if name.endswith(("rows", "open")))
 
     def _apart(
         self, uri: Path, history: History, wanted: Wheel, found: Wheel, second: Path | None = None

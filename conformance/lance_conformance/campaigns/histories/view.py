@@ -42,15 +42,6 @@ class View:
         return [one["version"] for one in self.found.version_refs()]
 
     @property
-    def versions_to_write(self) -> list[int]:
-        """Those after which no version is gone: commits over others are lost on the oracle.
-
-        D.txn.gone-versions.
-        """
-        found = sorted(self.versions, reverse=True)
-        return [one for place, one in enumerate(found) if one == found[0] - place]
-
-    @property
     def fragment_ids(self) -> list[int]:
         """Numbers of its fragments."""
         return [one.fragment_id for one in self.found.get_fragments()]

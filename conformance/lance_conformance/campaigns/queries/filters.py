@@ -154,17 +154,12 @@ RULES: dict[str, tuple[str, ...]] = {
 """Expressions by the name of their rule."""
 
 
-def random_filter(random: Random) -> str:
-    """Return a condition of at most four levels."""
-    return _expression("boolean", random, random.choice((1, 2, 2, 3, 4)))
-
-
-def _expression(name: str, random: Random, depth: int) -> str:
+def expression(name: str, random: Random, depth: int) -> str:
     """Return an expression by a rule, at most so many levels deep."""
     has_levels = name in LEAVES
     rules = LEAVES if has_levels and depth <= 0 else RULES
     text = _CHOICE.sub(lambda found: random.choice(found[1].split("|")), random.choice(rules[name]))
-    return _RULE.sub(lambda found: _expression(found[1], random, depth - has_levels), text)
+    return _RULE.sub(lambda found: expression(found[1], random, depth - has_levels), text)
 
 
 FRAGMENT_ROWS = 20
@@ -204,7 +199,8 @@ def grammar(plan: Plan) -> Iterator[Session]:
     theirs, ours = lance().dataset(uri), pylanceref.dataset(uri)
 
     def run(case: str) -> Outcome:
-        text = random_filter(Random(f"{plan.seed}/{case}"))
+        random = Random(f"{plan.seed}/{case}")
+        text = expression("boolean", random, random.choice((1, 2, 2, 3, 4)))
         return judge(text, rows_of(theirs, text), rows_of(ours, text, OURS))
 
     yield Session(map(str, range(plan.count)), run)

@@ -33,7 +33,7 @@ import pylanceref
 from lanceref.core.errors import LanceError
 
 from lance_conformance.adapters.skeleton import write_table
-from lance_conformance.campaigns.child import SECONDS, Ended, allowed_bytes, ask, start_sql
+from lance_conformance.campaigns.child import SECONDS, allowed_bytes, ask, start_sql
 from lance_conformance.campaigns.damage.readers import load_expected
 from lance_conformance.campaigns.damage.whole import messages, places
 from lance_conformance.campaigns.damage.whole.bases import BASES, MARK, make_bases
@@ -201,18 +201,14 @@ def try_all(place: Place, operations: Sequence[str]) -> Iterator[Step]:
     for name in operations:
         prepare = [start_sql] if name in FILTERING else []
         ended = ask(partial(_answer, place, name, expected), *prepare)
-        step, after = _step(name, ended), contents(place.outside)
+        kind, detail, read = ended.answer or [ended.death, ended.last_words, "0"]
+        if ended.seconds > HANG_SECONDS + SECONDS * int(read) / 10**6:
+            kind = "hang"
+        after = contents(place.outside)
         if changed := _changed(before, after, by_link=place.attack.by_link):
-            step = Step(name, "out", "; ".join(changed)[:300], step.seconds, 0, step.read_bytes)
-        yield step
+            kind, detail = "out", "; ".join(changed)[:300]
+        yield Step(name, kind, detail, ended.seconds, ended.peak_bytes, int(read))
         before = after
-
-
-def _step(name: str, ended: Ended) -> Step:
-    kind, detail, read = ended.answer or [ended.death, ended.last_words, "0"]
-    if ended.seconds > HANG_SECONDS + SECONDS * int(read) / 10**6:
-        kind = "hang"
-    return Step(name, kind, detail, ended.seconds, ended.peak_bytes, int(read))
 
 
 def _answer(place: Place, name: str, expected: pa.Table) -> list[str]:

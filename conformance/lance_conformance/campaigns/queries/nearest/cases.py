@@ -78,17 +78,11 @@ class Case:
         """Whether partitions have graphs."""
         return "HNSW" in self.type
 
-    @property
-    def graphs_of_bits(self) -> bool:
-        """Whether the oracle cannot bring the index up to date (D.index.vector-hamming-graphs)."""
-        return self.graphs and self.metric == "hamming"
-
 
 def cases() -> Iterator[Case]:
     """Yield every case."""
-    for type_, (metric, element) in product(TYPES, PAIRS):
-        for version, life, side in product(VERSIONS, LIVES, SIDES):
-            yield Case(type_, metric, element, version, life, side)
+    for type_, pair, version, life, side in product(TYPES, PAIRS, VERSIONS, LIVES, SIDES):
+        yield Case(type_, *pair, version, life, side)
 
 
 DTYPES: dict[Element, Any] = {

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -39,19 +38,12 @@ SEARCHED = "ANNSubIndex"
 """What a plan says that searches an index."""
 
 
-@dataclass
 class Table:
     """A table that both have open."""
 
-    path: str
-
-    @cached_property
-    def _oracle(self) -> Any:
-        return lance().dataset(self.path)
-
-    @cached_property
-    def _reference(self) -> pylanceref.LanceDataset:
-        return pylanceref.dataset(self.path)
+    def __init__(self, path: str) -> None:
+        self.path, self._oracle = path, lance().dataset(path)
+        self._reference = pylanceref.dataset(path)
 
     def ask(self, question: Question) -> Pair:
         """Ask both."""
