@@ -354,22 +354,31 @@ def search_layer(
 FEW_ROWS = 256
 """Rows whose columns are looked up at once."""
 
+CACHED_ROWS = 2**15
+"""Rows whose sums stay in the cache while entries are added."""
+
 
 @product_quantizer.look_up.replaced_by
 def look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
     """Return the sums [n] of the entries in a table [w, 256] for columns [w, n]."""
+    if columns.shape[1] == 1:  # NumPy adds in another order
+        return product_quantizer.look_up.plain(table, columns)
     sums: NDArray[Sums]
-    if columns.shape[1] > FEW_ROWS and KERNEL_USE.use(columns.size):
+    if columns.shape[1] <= FEW_ROWS:
+        firsts = np.arange(len(table))[:, None] * table.shape[1]
+        entries = table.ravel().take(firsts + columns)
+        sums = np.add.reduce(entries, axis=0, dtype=table.dtype)
+        return sums
+    sums = np.zeros(columns.shape[1], table.dtype)
+    if KERNEL_USE.use(columns.size):
         from lanceref.fast import compiled as kernel
 
-        sums = np.zeros(columns.shape[1], table.dtype)
         kernel.add_entries(table, columns, sums)
         return sums
-    if not 1 < columns.shape[1] <= FEW_ROWS:  # of one row NumPy adds in another order
-        return product_quantizer.look_up.plain(table, columns)
-    firsts = np.arange(len(table))[:, None] * table.shape[1]
-    entries = table.ravel().take(firsts + columns)
-    sums = np.add.reduce(entries, axis=0, dtype=table.dtype)
+    for start in range(0, len(sums), CACHED_ROWS):
+        some = slice(start, start + CACHED_ROWS)
+        for row, column in zip(table, columns[:, some], strict=True):
+            sums[some] += row.take(column, mode="wrap")  # bytes all lie inside: no check
     return sums
 
 

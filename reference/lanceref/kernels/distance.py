@@ -39,9 +39,13 @@ BLOCK_VALUES = 2**17
 """Numbers of vectors that are processed together, so that they stay in the cache."""
 
 
-def blocks(rows: NDArray[np.number]) -> Iterator[slice]:
-    """Yield the rows [n, d] that are processed together."""
-    step = max(1, BLOCK_VALUES // max(1, rows.shape[1]))
+MULTIPLIED_VALUES = 2**20
+"""Numbers of vectors that are multiplied together: BLAS is slower for fewer than half as many."""
+
+
+def blocks(rows: NDArray[np.number], num_values: int = BLOCK_VALUES) -> Iterator[slice]:
+    """Yield the rows [n, d] that are processed together, `num_values` numbers at most."""
+    step = max(1, num_values // max(1, rows.shape[1]))
     for start in range(0, len(rows), step):
         yield slice(start, min(start + step, len(rows)))
 
@@ -50,7 +54,7 @@ def blocks(rows: NDArray[np.number]) -> Iterator[slice]:
 def products(rows: NDArray[np.number], vector: NDArray[Number]) -> NDArray[Number]:
     """Return the products [n] of rows [n, d] and a vector [d], in its type."""
     result = np.empty(len(rows), vector.dtype)
-    for some in blocks(rows):
+    for some in blocks(rows, MULTIPLIED_VALUES):
         np.matmul(rows[some].astype(vector.dtype, copy=False), vector, out=result[some])
     return result
 

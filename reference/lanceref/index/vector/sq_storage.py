@@ -101,8 +101,11 @@ def l2_distances(
     """
     # L.index.vector.sq.code
     numbers = query.astype(squares.dtype)
-    near = squares - 2 * products(codes, numbers) + numbers @ numbers
-    return np.asarray(near.astype(np.float32) * (bounds.step * bounds.step), np.float32)
+    near = products(codes, numbers)
+    near *= -2
+    near += squares
+    near += numbers @ numbers
+    return np.asarray(near.astype(np.float32, copy=False) * (bounds.step * bounds.step), np.float32)
 
 
 def squares_of(codes: Codes) -> NDArray[np.floating]:
