@@ -56,13 +56,15 @@ class _Reader:
             parts = tuple(self.read(part, strict=strict) for part in node.parts)
             return And(parts) if node.op == "AND" else Or(parts)
         if node.op == "Not":
-            return Not(self.read(node.parts[0], strict=False))
+            return _denied(self.read(node.parts[0], strict=False))
         try:
             found = self._asked(node, strict)
         except _Unasked:
             return Unknown()
+        if node.op in ("IsTrue", "IsFalse") and not strict:  # what denies them is true of null
+            return And((found, Not(On(found.path, questions.IsNull()))))
         is_denied = node.negated or node.op in ("not like", "IsNotNull", "!=")
-        return Not(found) if is_denied else found
+        return _denied(found) if is_denied else found
 
     def _asked(self, node: Node, strict: bool) -> On:
         """Return the question about a column. Raises _Unasked for what is none."""
@@ -140,6 +142,17 @@ class _Reader:
         if literal is None or not literal.is_valid:
             raise _Unasked
         return On(path, _CALLS[node.op](literal, type_))
+
+
+def _denied(found: Predicate) -> Predicate:
+    """Return what is true where a predicate is false: of a boolean, that it has the other value."""
+    if not (isinstance(found, On) and isinstance(found.question, questions.Among)):
+        return Not(found)
+    values = found.question.values
+    if not all(pa.types.is_boolean(one.type) for one in values):
+        return Not(found)
+    others = {True, False}.difference(one.as_py() for one in values)
+    return On(found.path, questions.Among(tuple(pa.scalar(one) for one in sorted(others))))
 
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from lanceref.index.training import Training
 from lanceref.operations.index_build import indexed_field
 from pylanceref.indices import IndexConfig
 
-from .tables import asked, ids, write
+from .tables import asked, assert_found, ids, write
 
 
 def test_worked_tokens():
@@ -105,3 +105,14 @@ def test_worked_cuts(tmp_path, rows, deleted, size, expected):
     if deleted:
         dataset.delete(f"i in ({', '.join(map(str, deleted))})")
     assert zones(dataset, size) == expected
+
+
+@pytest.mark.parametrize("kind", ["BITMAP", "BTREE", "ZONEMAP"])
+def test_denials_of_booleans_find_what_a_scan_finds(tmp_path, kind):
+    """The denial of a test is true of null; what is not false is true, which an index knows."""
+    dataset = write(pa.table({"c": [True, False, None] * 4}), tmp_path)
+    dataset.create_scalar_index("c", kind)
+    denials = ["c != false", "not c", "c not in (true, false)", "c not in (false, false, false)"]
+
+    assert_found(dataset, [*denials, "not (c is false)", "not (c is true or c is null)"])
+    assert all(asked(dataset, one) for one in denials)
