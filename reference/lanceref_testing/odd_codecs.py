@@ -10,14 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from lanceref.codecs import (
-    bitpack,
-    fsst,
-    general,
-    nested,
-    sequence,
-    variable,
-)
+from lanceref.codecs import bitpack, fsst, general, nested, sequence, variable
 from lanceref.codecs.bitpack import BLOCK, WIDTHS
 from lanceref.codecs.choose import Encode, Kind, fsst_encoding
 from lanceref.codecs.encoder_inputs import bytes_per_word, max_value_bytes, unsigned

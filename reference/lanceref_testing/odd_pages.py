@@ -36,14 +36,7 @@ from lanceref.pages.encode import (
 )
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.planar import dense_layout, sparse_layout, value_plane
-from lanceref.pages.shred import (
-    RavelledLevels,
-    Shred,
-    flat_levels,
-    layer_code,
-    ravel,
-    shred,
-)
+from lanceref.pages.shred import RavelledLevels, Shred, flat_levels, layer_code, ravel, shred
 from lanceref.pages.sparse import encode_structure
 from lanceref.pages.writer import dimensions_of
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding

@@ -17,11 +17,7 @@ import pyarrow as pa
 from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
-from lanceref.core.errors import (
-    BadSchema,
-    NotStorable,
-    UnknownEncoding,
-)
+from lanceref.core.errors import BadSchema, NotStorable, UnknownEncoding
 from lanceref.encodings_2_0.blob import BlobWriter, open_blobs
 from lanceref.encodings_2_0.list import ListWriter, open_early, open_list
 from lanceref.encodings_2_0.page import ArrayColumn

@@ -25,13 +25,7 @@ from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.errors import DataRefused
 from lanceref.encodings_2_0.binary import encode_binary, encode_fsst
-from lanceref.encodings_2_0.flat import (
-    PageBuffers,
-    bare_flat,
-    encode_nullable,
-    no_nulls,
-    open_flat,
-)
+from lanceref.encodings_2_0.flat import PageBuffers, bare_flat, encode_nullable, no_nulls, open_flat
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.schema import slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb

@@ -27,13 +27,7 @@ from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import PageBuffers
 from lanceref.encodings_2_0.page import ArrayColumn, Ints, Page, Paging, RowRanges
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
-from lanceref.file.column_io import (
-    DataArea,
-    EncodedColumn,
-    EncodedPage,
-    FieldWriter,
-    PagePolicy,
-)
+from lanceref.file.column_io import DataArea, EncodedColumn, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.file.schema import Field, slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb

@@ -23,12 +23,7 @@ from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.limits import run_rows
 from lanceref.encodings_2_0 import binary, dictionary, flat, packed
 from lanceref.encodings_2_0.page import ArrayColumn, Page, Paging, ReadRows, RowRanges, concat
-from lanceref.file.column_io import (
-    DataArea,
-    EncodedColumn,
-    EncodedPage,
-    PagePolicy,
-)
+from lanceref.file.column_io import DataArea, EncodedColumn, EncodedPage, PagePolicy
 from lanceref.file.container import ColumnMetadata
 from lanceref.file.schema import Field, slot_bits
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, ColumnEncoding

@@ -26,15 +26,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import choose, compressive, fsst, variable
 from lanceref.codecs.fsst import Coder, Codes, Words, longest, make_coder, stored, words_at
-from lanceref.codecs.values import (
-    Bools,
-    Bytes,
-    ChunkRun,
-    Fixed,
-    Ints,
-    Values,
-    Variable,
-)
+from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values, Variable
 from lanceref.codecs.variable import (
     ESCAPE,
     LONGEST,

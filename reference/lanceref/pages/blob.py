@@ -28,15 +28,7 @@ from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, NotStorable, Place, UnknownEncoding
 from lanceref.core.file_versions import FileVersion
 from lanceref.core.limits import RUN_BYTES
-from lanceref.file.column_io import (
-    DESCRIPTOR,
-    DataArea,
-    extents,
-    fetch,
-    runs,
-    store,
-    words,
-)
+from lanceref.file.column_io import DESCRIPTOR, DataArea, extents, fetch, runs, store, words
 from lanceref.file.container import StoredPage
 from lanceref.pages import chunks
 from lanceref.pages.chunks import MiniBlock

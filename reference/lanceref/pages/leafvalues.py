@@ -23,14 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import (
-    Fixed,
-    FixedSizeList,
-    Validity,
-    Values,
-    Variable,
-    value_bits,
-)
+from lanceref.codecs.values import Fixed, FixedSizeList, Validity, Values, Variable, value_bits
 from lanceref.core.arrow_buffers import (
     STRINGS,
     TEXT,

@@ -15,13 +15,7 @@ import pyarrow as pa
 from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.file.column_io import (
-    DataArea,
-    EncodedColumn,
-    EncodedPage,
-    FieldWriter,
-    PagePolicy,
-)
+from lanceref.file.column_io import DataArea, EncodedColumn, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.schema import Field
 from lanceref.pages.blob import encode_blobs, store_blobs
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_parts

@@ -35,13 +35,7 @@ from lanceref.index.predicate import (
 )
 from lanceref.index.row_set import NO_KEYS, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import (
-    Training,
-    has_order,
-    mask_of,
-    sort_keys,
-    sorted_order,
-)
+from lanceref.index.training import Training, has_order, mask_of, sort_keys, sorted_order
 from lanceref.proto import index_details_pb2
 
 DATA = "page_data.lance"
