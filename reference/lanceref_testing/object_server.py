@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
 BUCKET, TABLE = "bucket", "manifests"
+
+Item: TypeAlias = dict[str, dict[str, str]]
+"""A record of a version, as DynamoDB has it."""
+
+State: TypeAlias = tuple[dict[str, bytes], list[Item]]
+"""Objects of a table by their paths below its root, and its items."""
 
 
 class ObjectServer:
@@ -67,18 +73,36 @@ class ObjectServer:
         items = self.items(uri)
         return {int(item["version"]["N"]): item["path"]["S"] for item in items}
 
-    def items(self, uri: str) -> list[dict[str, dict[str, str]]]:
-        """Return the items of a table."""
-        told: dict[str, list[dict[str, dict[str, str]]]] = self.dynamodb.query(
-            TableName=TABLE,
-            KeyConditionExpression="base_uri = :key",
-            ExpressionAttributeValues={":key": {"S": prefix_of(uri)}},
-        )
-        return told["Items"]
+    def items(self, uri: str) -> list[Item]:
+        """Return the items of a table and of its branches."""
+        pages = self.dynamodb.get_paginator("scan").paginate(TableName=TABLE)
+        every = (one for page in pages for one in page["Items"])
+        return [one for one in every if prefix_of(uri) in one["base_uri"]["S"]]
+
+    def state(self, uri: str) -> State:
+        """Return what there is of a table, for `restore`."""
+        root = prefix_of(uri) + "/"
+        objects = {
+            key: self.s3.get_object(Bucket=BUCKET, Key=root + key)["Body"].read()
+            for key in self.keys(uri)
+        }
+        return objects, self.items(uri)
+
+    def restore(self, uri: str, kept: State) -> None:
+        """Make a table what it was: other objects and items are gone."""
+        root, (objects, items) = prefix_of(uri) + "/", kept
+        for key in self.keys(uri):
+            self.s3.delete_object(Bucket=BUCKET, Key=root + key)
+        for item in self.items(uri):
+            self._remove(item)
+        for path, data in objects.items():
+            self.s3.put_object(Bucket=BUCKET, Key=root + path, Body=data)
+        for item in items:
+            self.dynamodb.put_item(TableName=TABLE, Item=item)
 
     def change(self, uri: str, version: int, **attributes: dict[str, str] | None) -> None:
         """Change attributes of an item; None removes one."""
-        (item,) = [item for item in self.items(uri) if item["version"]["N"] == str(version)]
+        item = self._item(uri, version)
         for name, value in attributes.items():
             if value is None:
                 del item[name]
@@ -88,7 +112,14 @@ class ObjectServer:
 
     def remove(self, uri: str, version: int) -> None:
         """Remove an item."""
-        key = {"base_uri": {"S": prefix_of(uri)}, "version": {"N": str(version)}}
+        self._remove(self._item(uri, version))
+
+    def _item(self, uri: str, version: int) -> Item:
+        found = {item["version"]["N"]: item for item in self.items(uri)}
+        return found[str(version)]
+
+    def _remove(self, item: Item) -> None:
+        key = {name: item[name] for name in ("base_uri", "version")}
         self.dynamodb.delete_item(TableName=TABLE, Key=key)
 
 

@@ -44,7 +44,7 @@ from lance_conformance.campaigns.damage.readers import (
     save_expected,
 )
 from lance_conformance.campaigns.damage.targets import Target, drawn, targets_of
-from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, Verdict, judged
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
 from lance_conformance.cases import load_case
 from lance_conformance.known_divergences import find
 from lance_conformance.oracle import is_installed, lance
@@ -260,9 +260,8 @@ def judged_case(case: Case, found: Mapping[str, Judged]) -> Outcome:
     ours, theirs = found[REFERENCE.name], found.get(ORACLE.name)
     counts = {f"{name}: {one.kind}": 1 for name, one in found.items()}
     counts |= {f"damage: {case.mutation.kind}": 1, f"region: {case.region}": 1}
-    for name, one in found.items():
-        if one.kind == "silent-shape" and not case.undetectable:
-            counts[f"wrong shapes to see, {name}"] = 1
+    shapes = [name for name, one in found.items() if one.kind == "silent-shape"]
+    counts |= {f"wrong shapes to see, {name}": 1 for name in shapes if not case.undetectable}
     details = [f"{rule} {line(case, ours)}" for rule in broken_rules(case, ours)]
     if theirs is not None:
         counts[READ_BY_BOTH] = 1
@@ -270,12 +269,11 @@ def judged_case(case: Case, found: Mapping[str, Judged]) -> Outcome:
             counts["refused, though the oracle reads it right"] = 1
             if ours.clause not in register.load():
                 details.append(f"refused by no clause of the register: {line(case, ours)}")
-    verdict: Verdict = "differed" if details else "agreed"
     if not details and ours.kind.startswith("silent") and case.explanation:
         return Outcome("known", (case.explanation,), counts)
-    if ours.kind == "err" and foreign_kind(case.name):
-        details.append(f"{case.target.group}: {ours.clause}")
-    return Outcome(verdict, details, counts)
+    is_foreign = ours.kind == "err" and foreign_kind(case.name)
+    more = [f"{case.target.group}: {ours.clause}"] if is_foreign else []
+    return Outcome("differed" if details else "agreed", [*details, *more], counts)
 
 
 FLIPPED = {
@@ -298,14 +296,6 @@ INSPECT_EVERY = 20
 """Every so many flips the file is also validated and explained."""
 
 
-def flipped(every: int) -> Iterator[tuple[str, Case]]:
-    """Yield every `every`-th flip by its name, in a fixed order; some are also inspected."""
-    for number, case in enumerate(islice(_all_flips(), 0, None, every)):
-        yield f"{case.name}:read", case
-        if number % INSPECT_EVERY == 0:
-            yield f"{case.name}:inspect", case
-
-
 def _all_flips() -> Iterator[Case]:
     root = places.fixtures()
     for group, ids in FLIPPED.items():
@@ -320,9 +310,13 @@ def _all_flips() -> Iterator[Case]:
 
 def flips(plan: Plan) -> Iterator[Session]:
     """Open the part: as many flips as are planned, evenly spread over the files."""
+    every, chosen = max(1, sum(1 for _ in _all_flips()) // plan.count), dict[str, Case]()
+    for number, case in enumerate(islice(_all_flips(), 0, None, every)):
+        chosen[f"{case.name}:read"] = case
+        if number % INSPECT_EVERY == 0:
+            chosen[f"{case.name}:inspect"] = case
     with tempfile.TemporaryDirectory() as folder:
-        every = sum(1 for _ in _all_flips()) // plan.count
-        chosen, benches = dict(flipped(max(1, every))), Benches([REFERENCE], Path(folder))
+        benches = Benches([REFERENCE], Path(folder))
 
         def run(name: str) -> Outcome:
             case, question = chosen[name], name.rpartition(":")[2]

@@ -22,13 +22,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 from unittest.mock import patch
 
 import pylanceref
 from lanceref.core.errors import LanceError, OperationRefused
 from lanceref_testing.faults import Crash, Fault, faulty, watch_calls
-from lanceref_testing.object_server import BUCKET, TABLE, ObjectServer, prefix_of, running
+from lanceref_testing.object_server import ObjectServer, running
 from lanceref_testing.table_operations import (
     INDEXING,
     ON_ROWS,
@@ -142,9 +142,6 @@ class Ground:
 SCHEMES = ("s3", "s3+ddb")
 """Object store alone, and with an external manifest store."""
 
-State: TypeAlias = tuple[dict[str, bytes], list[dict[str, Any]]]
-"""Objects by their paths, and records as DynamoDB has them."""
-
 VARIABLES = (
     *("AWS_ENDPOINT", "DYNAMODB_ENDPOINT", "AWS_REGION", "AWS_ALLOW_HTTP"),
     *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
@@ -152,51 +149,17 @@ VARIABLES = (
 """Variables of the environment that stand for options of their name, but for `allow_http`."""
 
 
-def state(server: ObjectServer, uri: str) -> State:
-    """Return the objects below a table's root, by their paths, and its records."""
-    root = prefix_of(uri) + "/"
-    objects = {
-        key: server.s3.get_object(Bucket=BUCKET, Key=root + key)["Body"].read()
-        for key in server.keys(uri)
-    }
-    return objects, _records(server, uri)
-
-
-def restore(server: ObjectServer, uri: str, kept: State) -> None:
-    """Make a table what it was: other objects and records are gone."""
-    root, (objects, records) = prefix_of(uri) + "/", kept
-    for key in server.keys(uri):
-        server.s3.delete_object(Bucket=BUCKET, Key=root + key)
-    for record in _records(server, uri):
-        place = {name: record[name] for name in ("base_uri", "version")}
-        server.dynamodb.delete_item(TableName=TABLE, Key=place)
-    for path, data in objects.items():
-        server.s3.put_object(Bucket=BUCKET, Key=root + path, Body=data)
-    for record in records:
-        server.dynamodb.put_item(TableName=TABLE, Item=record)
-
-
-def _records(server: ObjectServer, uri: str) -> list[dict[str, Any]]:
-    """Return the records of a table and of its branches."""
-    pages = server.dynamodb.get_paginator("scan").paginate(TableName=TABLE)
-    every = (one for page in pages for one in page["Items"])
-    return [one for one in every if prefix_of(uri) in one["base_uri"]["S"]]
-
-
 class CloudGround(Ground):
     """A table in the cloud; a crash of its stores is the end of its process."""
 
     def __init__(self, server: ObjectServer, scheme: str, *, stable: bool) -> None:
-        self._server = server
-        self.uri = server.uri(scheme)
-        self._objects_uri = "s3:" + self.uri.partition(":")[2].partition("?")[0]
+        self._server, self.uri = server, server.uri(scheme)
         build(pylanceref, self.uri, stable=stable)
-        self._state = state(server, self._objects_uri)
+        self._state = server.state(self.uri)
 
     def put_back(self, operation: str) -> None:
         """Put objects and records back: none for a table that is to be created."""
-        kept: State = ({}, []) if operation == "create" else self._state
-        restore(self._server, self._objects_uri, kept)
+        self._server.restore(self.uri, ({}, []) if operation == "create" else self._state)
 
     def steps(self, operation: str) -> list[str]:
         """Return the changes of the stores that an operation makes."""
@@ -218,7 +181,7 @@ class CloudGround(Ground):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, "table")
             root.mkdir()
-            for path, data in state(self._server, self._objects_uri)[0].items():
+            for path, data in self._server.state(self.uri)[0].items():
                 copy = root / path
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(data)

@@ -48,15 +48,11 @@ def _needed(root: Path, uri: str) -> set[str]:
             manifest = open_manifest(LocalSource(str(path)), Context(path.name))
             for base, name in _named(manifest, root, uri):
                 home = table if base is None else base
+                # of an index all files of its folder
+                found = (home / name).rglob("*") if (home / name).is_dir() else [home / name]
                 if home.is_relative_to(root):
-                    needed |= _at(root, home / name)
+                    needed |= {str(one.relative_to(root)) for one in found if not one.is_dir()}
     return needed
-
-
-def _at(root: Path, path: Path) -> set[str]:
-    """Return a file, or all files of a folder."""
-    found = path.rglob("*") if path.is_dir() else [path]
-    return {str(one.relative_to(root)) for one in found if not one.is_dir()}
 
 
 def _named(manifest: Manifest, root: Path, uri: str) -> Iterator[tuple[Path | None, str]]:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
 from lanceref.core.errors import LanceError
-from lanceref.core.file_versions import version_named
 from lanceref.inspection import explain
 from lanceref_testing.odd_files import odd_file
 from lanceref_testing.oddities import ALL, WRITERS_ONLY, Chance, with_needs
@@ -26,8 +26,7 @@ from lance_conformance.compare import first_difference
 from lance_conformance.known_divergences import find
 from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.settled import settled
-
-VERSIONS = ("2.0", "2.1", "2.2", "2.3")
+from lance_conformance.random_files.writers import VERSIONS
 
 TOGETHER = "all together"
 """Name of the row of files that are odd in every way that the oracle can read."""
@@ -41,7 +40,7 @@ SEEDS = 1000
 
 def odd(plan: Plan) -> Iterator[Session]:
     """Open the part: each oddity in each version, with as many files of each as are planned."""
-    cases = [f"{version}/{name}" for version in VERSIONS for name in (*sorted(ALL), TOGETHER)]
+    cases = ["/".join(one) for one in product([*VERSIONS][1:], (*sorted(ALL), TOGETHER))]
     num_files = -(-plan.count // len(cases))
     with closing(OracleChild()) as child:
         yield Session(
@@ -59,9 +58,9 @@ def run_oddity(case: str, num_files: int, directory: Path, oracle: OracleChild) 
     for seed in range(SEEDS):
         if files == num_files or (seed > SEEDS // 4 and not files):
             break
-        table = random_sample(seed, version_named(version)).table.slice(0, MAX_ROWS)
+        table = random_sample(seed, VERSIONS[version]).table.slice(0, MAX_ROWS)
         path, chance = directory / "odd", Chance(seed, allowed)
-        odd_file(path, table, version_named(version), chance)
+        odd_file(path, table, VERSIONS[version], chance)
         if oddity != TOGETHER and not chance.seen[oddity]:
             continue
         files += 1

@@ -18,8 +18,9 @@ not what was written; where the oracle cannot read what it wrote, only the bytes
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 from random import Random
 
@@ -135,20 +136,24 @@ def table_names(plan: Plan, versions: Sequence[str] = tuple(VERSIONS)) -> Iterat
         yield from (f"{version}/{seed}" for version in versions)
 
 
-def drawn(case: str) -> Sample:
-    """Return the random table of a case."""
+def drawn(case: str) -> tuple[Sample, int]:
+    """Return the random table of a case, and its seed."""
     version, _, seed = case.partition("/")
-    return random_sample(int(seed), VERSIONS[version])
+    return random_sample(int(seed), VERSIONS[version]), int(seed)
 
 
-def columns_of(sample: Sample) -> str:
-    """Return the columns of a table as text."""
-    return "; ".join(f"{one.name}: {one.type} {one.metadata or ''}" for one in sample.table.schema)
+def judged_table(
+    sample: Sample, differences: Sequence[str], counts: Mapping[str, float]
+) -> Outcome:
+    """Return the outcome of a table: its columns come after what differs."""
+    schema = sample.table.schema
+    columns = "; ".join(f"{one.name}: {one.type} {one.metadata or ''}" for one in schema)
+    return judged([*differences, columns] if differences else [], counts=counts)
 
 
 def run_table(case: str, directory: Path) -> Outcome:
     """Draw the table of a case, let the oracle write it and read it back in every way."""
-    sample, seed = drawn(case), int(case.partition("/")[2])
+    sample, seed = drawn(case)
     path = directory / f"{sample.version}.lance"
     labels = set(sample.labels)
     if sample.version == V0_1:
@@ -168,9 +173,7 @@ def run_table(case: str, directory: Path) -> Outcome:
                 differences.append(f"{type(error).__name__}: {error}")
     if refused is not None:
         return Outcome("refused", (refused,))
-    if differences:
-        differences.append(columns_of(sample))
-    return judged(differences, counts=dict.fromkeys(sorted(labels), 1))
+    return judged_table(sample, differences, counts=dict.fromkeys(sorted(labels), 1))
 
 
 def _as_dataset(sample: Sample, path: Path, seed: int) -> tuple[str, list[str]]:
@@ -231,9 +234,8 @@ def _byte_differences(table: pa.Table, path: Path, rows: int) -> list[str]:
     written = ours.read_bytes()
     if written == theirs:
         return []
-    shorter = min(len(written), len(theirs))
-    at = next((i for i in range(shorter) if written[i] != theirs[i]), shorter)
-    return [f"the file differs at byte {at} of {len(theirs)}"]
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(written, theirs))
+    return [f"the file differs at byte {sum(1 for _ in equal)} of {len(theirs)}"]
 
 
 def written(plan: Plan) -> Iterator[Session]:
@@ -247,7 +249,7 @@ def written(plan: Plan) -> Iterator[Session]:
 
 def run_written(case: str, directory: Path, child: OracleChild) -> Outcome:
     """Write the table of a case with both writers, and read ours with both readers."""
-    sample, seed = drawn(case), int(case.partition("/")[2])
+    sample, seed = drawn(case)
     ours, theirs = directory / "ours", directory / "theirs"
     theirs.unlink(missing_ok=True)
     refusal, oracle_refusal = write_by_reference(sample, ours), write_by_oracle(sample, theirs)
@@ -263,11 +265,9 @@ def run_written(case: str, directory: Path, child: OracleChild) -> Outcome:
     told = child.difference(ours, sample.table)
     if told is not None and not is_a_defect(told, theirs, sample, child):
         differences.append(f"oracle: {told}")
-    if differences:
-        differences.append(columns_of(sample))
-    elif told is not None:
+    if told is not None and not differences:
         return Outcome("known", (f"the oracle cannot read its own file: {told}",), counts)
-    return judged(differences, counts=counts)
+    return judged_table(sample, differences, counts=counts)
 
 
 def _identity(ours: Path, theirs: Path) -> dict[str, float]:

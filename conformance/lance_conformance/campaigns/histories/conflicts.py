@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -63,17 +62,13 @@ class Matrix:
         (commits.stable_base if stable else commits.base)(str(base))
         self.operations = {name: stage(str(base)) for name, stage in {**STAGES, **MORE}.items()}
         for name, operation in self.operations.items():
-            LanceDataset.commit(self._copy("base", _after(name)), operation, read_version=BASE)
+            LanceDataset.commit(self._copy("base", f"after {name}"), operation, read_version=BASE)
 
     def judged(self, theirs: str, ours: str) -> Outcome:
         """Commit `ours` over `theirs`, once by each: both commit the same, or refuse alike."""
-        wanted = self._try(theirs, ours, self._by_oracle, REFUSALS)
-        found = self._try(
-            theirs,
-            ours,
-            lambda name, path: LanceDataset.commit(path, self.operations[name], read_version=BASE),
-            (LanceError,),
-        )
+        given = {"operation": self.operations[ours], "read_version": BASE}
+        wanted = self._try(theirs, partial(self._by_oracle, ours), REFUSALS)
+        found = self._try(theirs, partial(LanceDataset.commit, **given), (LanceError,))
         counts = {f"reference: {NAMES[found.verdict]}": 1}
         if wanted == found:
             return Outcome("agreed", (), counts)
@@ -87,20 +82,16 @@ class Matrix:
     def _by_oracle(self, name: str, path: Path) -> None:
         """Commit an operation as the reference wrote it down."""
         lance = oracle.lance()
-        transaction = lance.dataset(str(self._folder / _after(name))).read_transaction(BASE + 1)
+        transaction = lance.dataset(str(self._folder / f"after {name}")).read_transaction(BASE + 1)
         lance.LanceDataset.commit(str(path), transaction.operation, read_version=BASE)
 
     def _try(
-        self,
-        theirs: str,
-        ours: str,
-        commit: Callable[[str, Path], object],
-        raised: tuple[type[Exception], ...],
+        self, theirs: str, commit: Callable[[Path], object], raised: tuple[type[Exception], ...]
     ) -> Result:
         """Commit on a copy; any error that is not one of `raised` ends the campaign."""
-        path = self._copy(_after(theirs), f"try_{uuid4().hex}")
+        path = self._copy(f"after {theirs}", f"try_{uuid4().hex}")
         try:
-            commit(ours, path)
+            commit(path)
         except raised as error:
             if isinstance(error, CommitConflictError) or hasattr(error, "retryable"):
                 return Result(RETRY if error.retryable else NEVER)
@@ -112,17 +103,9 @@ class Matrix:
         return Path(shutil.copytree(self._folder / source, self._folder / name))
 
 
-def _after(name: str) -> str:
-    return f"after {name}"
-
-
 def _kept(stage: Stage) -> Stage:
     """Return the stage of an operation that leaves the nullability of all fields."""
     return lambda uri: replace(stage(uri), preserves_nullability=True)
-
-
-def _edited(**maps: Any) -> Stage:
-    return lambda _: Op.UpdateConfig(**maps)
 
 
 def _overlaid(number: int, name: str, *offsets: int) -> Stage:
@@ -152,9 +135,9 @@ MORE: dict[str, Stage] = {
     "rewrite 1": _rewritten(1),
     "merge, kept": _kept(STAGES["merge"]),
     "project, kept": _kept(STAGES["project"]),
-    "replaced config": _edited(config_updates=Op.UpdateMap({"z": "1"}, True)),
-    "table key": _edited(table_metadata_updates=Op.UpdateMap({"k": "1"})),
-    "field key": _edited(field_metadata_updates={1: Op.UpdateMap({"k": "1"})}),
+    "replaced config": lambda _: Op.UpdateConfig(config_updates=Op.UpdateMap({"z": "1"}, True)),
+    "table key": lambda _: Op.UpdateConfig(table_metadata_updates=Op.UpdateMap({"k": "1"})),
+    "field key": lambda _: Op.UpdateConfig(field_metadata_updates={1: Op.UpdateMap({"k": "1"})}),
     "overlay 0b": _overlaid(0, "b", 1, 2),  # rows that are deleted and updated
     "overlay 0b, last": _overlaid(0, "b", 2),
     "overlay 0a": _overlaid(0, "a", 0, 2),

@@ -13,21 +13,16 @@ from lance_conformance.campaigns.histories.view import View
 Accepts = Callable[[pa.DataType], bool]
 
 
-def is_scalar(kind: pa.DataType) -> bool:
-    """Return whether values of a type have an order."""
-    return not (pa.types.is_nested(kind) or is_json(kind))
-
-
 def is_json(kind: pa.DataType) -> bool:
     """Return whether values of a type are documents."""
     return bool(kind == pa.json_())
 
 
 KINDS: dict[str, Accepts] = {
-    "'BTREE'": is_scalar,
-    "'BITMAP'": is_scalar,
-    "'ZONEMAP'": is_scalar,
-    "'BLOOMFILTER'": is_scalar,
+    **dict.fromkeys(
+        ("'BTREE'", "'BITMAP'", "'ZONEMAP'", "'BLOOMFILTER'"),
+        lambda kind: not (pa.types.is_nested(kind) or is_json(kind)),
+    ),
     "'LABEL_LIST'": pa.types.is_list,
     "'NGRAM'": is_text,
     "'INVERTED'": is_text,

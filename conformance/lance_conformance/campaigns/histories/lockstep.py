@@ -42,8 +42,8 @@ def observe(found: LanceDataset, root: str) -> Mapping[str, object]:
         "tags": found.tags.list(),
         "branches": found.branches.list(),
     }
-    named = {name: plain(one, root) for name, one in told.items()}
-    return {**named, **facts(found._snapshot.manifest, root)}
+    kept = facts(found._snapshot.manifest, root)
+    return {name: plain(one, root) for name, one in told.items()} | kept
 
 
 def outcome(value: object, root: str) -> object:
@@ -57,8 +57,7 @@ def outcome(value: object, root: str) -> object:
 def read(module: ModuleType, path: Path) -> pa.Table:
     """Read all rows, with all that a table knows of each, by either implementation."""
     found = module.dataset(str(path))
-    columns = [field.name for field in found.schema]
-    return found.to_table(columns=[*columns, *SYSTEM])
+    return found.to_table(columns=[*found.schema.names, *SYSTEM])
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,10 +218,8 @@ _TABLES = {
 }
 _FILTERS = ("i > 30", "s = 'beta' or f < 3", "t.x < 20 and s is not null", "id in (1, 41, 61)")
 _AFTER: tuple[Step, ...] = (
-    ("append", "new"),
-    ("delete", "id % 4 = 1"),
-    ("update", {"s": "'again'"}, "id = 6 or id = 44"),
-    ("compact",),
+    *(("append", "new"), ("delete", "id % 4 = 1")),
+    *(("update", {"s": "'again'"}, "id = 6 or id = 44"), ("compact",)),
 )
 
 
@@ -232,12 +230,8 @@ def _operations(
 
 
 _EDITS: tuple[Step, ...] = (
-    ("append", "more"),
-    ("delete", "id >= 10 and id < 16"),
-    ("delete", "id % 7 = 3"),
-    ("update", {"i": "i + 1"}, "id > 33"),
-    ("upsert", "mixed"),
-    ("insert_new", "new"),
+    *(("append", "more"), ("delete", "id >= 10 and id < 16"), ("delete", "id % 7 = 3")),
+    *(("update", {"i": "i + 1"}, "id > 33"), ("upsert", "mixed"), ("insert_new", "new")),
 )
 
 OPERATIONS: tuple[History, ...] = (
@@ -247,40 +241,26 @@ OPERATIONS: tuple[History, ...] = (
     _operations("edits", *_EDITS, ("compact",), ("delete", "id = 50")),
     _operations(
         "columns",
-        ("add", {"twice": "id * 2"}),
-        ("drop", ["f"]),
-        ("rename", "l", "numbers"),
-        ("add", {"text": "cast(id as string)"}),
-        ("drop", ["twice"]),
-        ("nullable", "id"),
-        ("cast", "i", "int64"),
-        ("delete", "id % 3 = 0"),
-        ("compact",),
+        *(("add", {"twice": "id * 2"}), ("drop", ["f"]), ("rename", "l", "numbers")),
+        *(("add", {"text": "cast(id as string)"}), ("drop", ["twice"]), ("nullable", "id")),
+        *(("cast", "i", "int64"), ("delete", "id % 3 = 0"), ("compact",)),
         after=(("delete", "id % 4 = 1"), ("update", {"s": "'again'"}, "id = 6"), ("compact",)),
     ),
     _operations(
         "join",
-        ("join", "side"),
-        ("delete", "id < 7"),
+        *(("join", "side"), ("delete", "id < 7")),
         after=(("delete", "id % 4 = 1"), ("compact",)),
     ),
     _operations("overwrite", ("overwrite", "more"), ("append", "new"), ("restore", 1)),
     _operations("tags", ("append", "more"), ("tag", "first", 1), ("config", {"k": "v"})),
     _operations(
         "indices",
-        ("scalar", "id", "BTREE"),
-        ("scalar", "i", "BITMAP"),
-        ("append", "more"),
-        ("delete", "id % 7 = 3"),
-        ("reindex",),
-        ("update", {"i": "i + 1"}, "id > 33"),
+        *(("scalar", "id", "BTREE"), ("scalar", "i", "BITMAP"), ("append", "more")),
+        *(("delete", "id % 7 = 3"), ("reindex",), ("update", {"i": "i + 1"}, "id > 33")),
     ),
     _operations(
         "vectors",
-        ("vector", "v", "IVF_PQ"),
-        ("append", "more"),
-        ("delete", "id % 7 = 3"),
-        ("compact",),
+        *(("vector", "v", "IVF_PQ"), ("append", "more"), ("delete", "id % 7 = 3"), ("compact",)),
     ),
     _operations("v1-names", *_EDITS[:3], enable_v2_manifest_paths=False),
     _operations("v2-names", *_EDITS[:3], enable_v2_manifest_paths=True),

@@ -52,15 +52,15 @@ READ, CONTINUED = "release reads reference", "release continues reference"
 THEIRS, OURS, ORACLES = "theirs", "ours", "oracles"
 """Names of the tables that the release, the reference and the oracle make."""
 
-Answers = Mapping[str, str | None]
-"""By name of a reading: None, or why there is none."""
-
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a library read of a table: answers, and the folder that holds the Arrow files."""
+    """What a library read of a table: by name of a reading None, or why there is none.
 
-    answers: Answers
+    The Arrow files lie in the folder.
+    """
+
+    answers: Mapping[str, str | None]
     folder: Path
 
 

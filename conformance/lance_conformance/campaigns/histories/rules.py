@@ -7,7 +7,6 @@ leaves rows alone: settings, versions, references.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from random import Random
 
@@ -38,16 +37,6 @@ def comparison(random: Random, view: View) -> str:
     if view.key in names and random.random() < 0.5:
         name = str(view.key)
     return compared(random, name, column(view.type_of(name)))
-
-
-def given(random: Random, options: Mapping[str, tuple[float, tuple[object, ...]]]) -> str:
-    """Return arguments in words: each with its likelihood, and one of its values."""
-    drawn = {
-        name: random.choice(values)
-        for name, (share, values) in options.items()
-        if random.random() < share
-    }
-    return ", ".join(f"{name}={value!r}" for name, value in drawn.items())
 
 
 def append(random: Random, view: View) -> str:
@@ -120,7 +109,7 @@ COMPACTION: dict[str, tuple[float, tuple[object, ...]]] = {
     "max_source_fragments": (0.2, (1, 2, 3)),
     "batch_size": (0.2, (1, 3, 100)),
 }
-"""Arguments of a compaction."""
+"""Arguments of a compaction: each with its likelihood, and its values."""
 
 
 def compact(random: Random, view: View) -> str | None:
@@ -132,7 +121,12 @@ def compact(random: Random, view: View) -> str | None:
     indices = view.found._snapshot.manifest.indices
     if any(one.HasField("base_id") or one.name == REUSE_INDEX for one in indices):
         return None
-    return f"{view.place}.optimize.compact_files({given(random, COMPACTION)})"
+    given = [
+        f"{name}={random.choice(values)!r}"
+        for name, (share, values) in COMPACTION.items()
+        if random.random() < share
+    ]
+    return f"{view.place}.optimize.compact_files({', '.join(given)})"
 
 
 def _rows(random: Random, view: View) -> str:

@@ -154,7 +154,7 @@ def replaced(lance: Any, table: Any, name: str, number: int, seed: int) -> None:
     )
     (held,) = made.files
     version = held.file_major_version, held.file_minor_version
-    ids, columns = _fields(table, name), list(held.column_indices)
+    ids, columns = field_ids(pylanceref.dataset(table.uri), name), list(held.column_indices)
     fields = [ids[one] for one in held.fields]  # in the file they count from 0
     file = lance.fragment.DataFile(held.path, fields, columns, *version)
     group = lance.LanceOperation.DataReplacementGroup(number, file)
@@ -226,14 +226,10 @@ def _fragment(table: Any, number: int) -> Any:
     return found
 
 
-def _fields(table: Any, name: str) -> list[int]:
-    """Return the ids of a column and all below it that have one of the file."""
-    (found,) = (
-        one
-        for one in pylanceref.dataset(table.uri)._snapshot.manifest.schema.fields
-        if one.name == name
-    )
-    return [one.id for one in found.flat()]
+def field_ids(table: pylanceref.LanceDataset, name: str) -> list[int]:
+    """Return the ids of a column and of all below it."""
+    top = table._snapshot.manifest.schema.fields
+    return [one.id for field in top if field.name == name for one in field.flat()]
 
 
 LINE_NAMES: Mapping[str, Callable[..., Any]] = {

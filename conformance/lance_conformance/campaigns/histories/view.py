@@ -13,6 +13,8 @@ from lanceref.file.schema_view import project
 from lanceref.index.vector.single_file import open_index
 from pylanceref.dataset import LanceDataset
 
+from lance_conformance.campaigns.histories.values import field_ids
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -97,9 +99,7 @@ class View:
 
     def leads_early_file(self, number: int, name: str) -> bool:
         """Whether a 0.1 file of a fragment begins with that column, and others follow."""
-        (top,) = (one for one in self.found._snapshot.manifest.schema.fields if one.name == name)
-        own = [one.id for one in top.flat()]
-        found = self.found.get_fragment(number)
+        own, found = field_ids(self.found, name), self.found.get_fragment(number)
         files = [] if found is None else found.metadata.files
         return any(
             file.file_major_version == 0 and file.fields[0] in own and not {*file.fields} <= {*own}

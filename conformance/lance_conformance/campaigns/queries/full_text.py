@@ -120,8 +120,7 @@ class Life:
         for column in "stlj":
             own = dict(given)
             if column == "l" and per_element:
-                granularity = import_module(f"{writer.__name__}.query").DocumentGranularity
-                own["document_granularity"] = granularity.LIST_ELEMENT
+                own["document_granularity"] = _names(writer).DocumentGranularity.LIST_ELEMENT
             writer.dataset(self._path).create_scalar_index(column, "INVERTED", **own)
 
     def _ask(self, seed: int) -> None:
@@ -130,8 +129,7 @@ class Life:
         assert isinstance(query, FullTextQuery)
 
         def ask(scan: Scan) -> tuple[Found, Found]:
-            theirs, ours = (self._answer(one, seed, scan) for one in self._both)
-            return theirs, ours
+            return self._answer(self._both[0], seed, scan), self._answer(self._both[1], seed, scan)
 
         wanted, found = ask(scan)
         self.counts["asked"] += 1
@@ -151,9 +149,7 @@ class Life:
 
     def _answer(self, module: ModuleType, seed: int, scan: Scan) -> Found:
         """Return what one of the two finds."""
-        query = texts.question(
-            self._family, import_module(f"{module.__name__}.query"), Random(seed)
-        )
+        query = texts.question(self._family, _names(module), Random(seed))
         asked = {"full_text_query": query, "columns": ["i", "_score"], **scan}
         told = guarded(lambda: module.dataset(self._path).to_table(**asked), REFUSALS)
         if told.error:
@@ -199,6 +195,10 @@ class Life:
         left = [_without(answer, {*rows["i"].to_pylist()}) for answer in whole]
         known = dataset.has_stable_row_ids and len(set(segments)) < len(segments)
         return "equal but for replaced rows" if known and equal(*left, limited=False) else None
+
+
+def _names(module: ModuleType) -> ModuleType:
+    return import_module(f"{module.__name__}.query")
 
 
 def _is_compound(query: object) -> bool:
