@@ -20,12 +20,8 @@ from lanceref_spark.jobs import Loop, Processes
 from lanceref_spark.validation import validate_with
 
 from .file.files import WORKED_FILE
-from .table.hand_made import put
+from .table.hand_made import FIELDS, FORM, put
 from .table.manifests import NAME, WORKED, data_file, footer, fragment, minimal
-
-FIELDS = [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True}]
-
-FORM = {"file_format": "lance", "version": "2.0"}
 
 FILE = data_file(file_minor_version=0, path="worked.lance")
 

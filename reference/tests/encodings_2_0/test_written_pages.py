@@ -7,6 +7,7 @@ from lanceref.core.errors import DataRefused, LimitExceeded
 from ..file.files import u64
 from ..file.in_memory import (
     assert_clean_and_owned,
+    assert_written,
     column,
     opened,
     pages_of,
@@ -84,15 +85,7 @@ WRITTEN = {
 @pytest.mark.parametrize(("array", "metadata", "arms", "buffers"), WRITTEN.values(), ids=WRITTEN)
 def test_pages_are_written_byte_for_byte(array, metadata, arms, buffers):
     """And they read as the array."""
-    schema = pa.schema([pa.field("c", array.type, metadata=metadata)])
-    data = written(pa.Table.from_arrays([array], schema=schema), "2.0")
-    ((encoding, found),) = pages_of(data)
-    for arm in arms.split("."):
-        assert encoding.HasField(arm)
-        encoding = getattr(encoding, arm)
-
-    assert buffers == found
-    assert array.to_pylist() == scanned(column(data)).to_pylist()
+    assert_written(array, "2.0", metadata, arms, buffers)
 
 
 MERGED = {

@@ -117,6 +117,20 @@ def pages_of(data: bytes, number: int = 0) -> list[tuple[Message, list[bytes]]]:
     ]
 
 
+def assert_written(
+    array: pa.Array, version: str, metadata: dict[str, str] | None, arms: str, buffers: list[bytes]
+) -> None:
+    """Hold the only page of a column against arms of its description and bytes, and read it."""
+    schema = pa.schema([pa.field("c", array.type, metadata=metadata)])
+    data = written(pa.Table.from_arrays([array], schema=schema), version)
+    ((description, found),) = pages_of(data)
+    for arm in arms.split("."):
+        assert description.HasField(arm)
+        description = getattr(description, arm)
+    assert buffers == found
+    assert array.to_pylist() == scanned(column(data)).to_pylist()
+
+
 def plain_values(array: pa.Array | pa.ChunkedArray) -> pa.ChunkedArray:
     """Return an array that compares by its values: without dictionaries."""
     chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])

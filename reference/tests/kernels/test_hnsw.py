@@ -47,18 +47,13 @@ def test_candidates_nearer_to_each_other_are_pruned():
 SPACE = space_of(np.array([[0.0], [1.0], [5.0], [6.0]]), "l2")
 
 
-def test_a_piece_of_two_gets_one_edge():
-    """Rows 2 and 3 see each other only: the nearest reached row, 1, gets an edge to 2."""
-    out = repair(SPACE, np.array([[1], [0], [3], [2]]), 0)
+def test_a_row_that_is_not_reached_gets_an_edge():
+    """Rows 2 and 3 see each other only: row 1 is the nearest; row 0, which 3 chose, comes first."""
+    pair = repair(SPACE, np.array([[1], [0], [3], [2]]), 0)
+    own = repair(SPACE, np.array([[1], [2], [0], [0]]), 0)
 
-    assert out.tolist() == [[1, EMPTY], [0, 2], [3, EMPTY], [2, EMPTY]]
-
-
-def test_a_neighbour_of_its_own_comes_first():
-    """Row 3 chose row 0, which was reached: 0 leads back to it although 2 is nearer."""
-    out = repair(SPACE, np.array([[1], [2], [0], [0]]), 0)
-
-    assert out.tolist() == [[1, 3], [2, EMPTY], [0, EMPTY], [0, EMPTY]]
+    assert pair.tolist() == [[1, EMPTY], [0, 2], [3, EMPTY], [2, EMPTY]]
+    assert own.tolist() == [[1, 3], [2, EMPTY], [0, EMPTY], [0, EMPTY]]
 
 
 def test_a_row_gets_one_edge_more_at_most():

@@ -26,17 +26,18 @@ def test_worked_assignments(dtype):
     assert distances_to(vectors, centroids, ids, "dot").tolist() == [-19, -5]
 
 
-def test_of_equally_near_the_first_is_taken():
-    """Equal centroids, and those on both sides of a vector, do not share vectors."""
-    centroids = np.array([[5.0], [1], [3], [1]], np.float32)
-    assert assign(np.array([[2], [1], [0]], np.float32), centroids, "l2").tolist() == [1, 1, 1]
-
-
-def test_far_from_zero_the_nearest_is_found():
-    """Where scores are rounded to more than the distances differ, distances decide."""
-    centroids = np.array([[4096 + 0.5], [4096.25], [4096]], np.float32)
-    vectors = np.array([[4096.125 + 2**-10], [4096.125 - 2**-10], [4096.375]], np.float32)
-    assert assign(vectors, centroids, "l2").tolist() == [1, 2, 0]
+@pytest.mark.parametrize(
+    ("centroids", "vectors", "ids"),
+    [
+        ([5, 1, 3, 1], [2, 1, 0], [1, 1, 1]),
+        ([4096.5, 4096.25, 4096], [4096.125 + 2**-10, 4096.125 - 2**-10, 4096.375], [1, 2, 0]),
+    ],
+    ids=["equally near", "far from zero"],
+)
+def test_the_first_of_the_nearest_is_taken(centroids, vectors, ids):
+    """Also where scores are rounded to more than the distances differ."""
+    rows = (np.array(one, np.float32)[:, None] for one in (vectors, centroids))
+    assert assign(*rows, "l2").tolist() == ids
 
 
 @given(
@@ -89,18 +90,18 @@ def test_an_empty_cluster_gets_half_of_the_largest():
     np.testing.assert_allclose(found[2], [(1 - step) * (1 + step)] * 2, atol=1e-6)
 
 
-def test_of_dot_centroids_have_length_one():
-    """They point to where their vectors are."""
-    vectors = np.array([(2, 0), (4, 0), (0, 3), (0, 5)], np.float32)
-    found = train(vectors, 2, "dot", np.random.default_rng(1))
-    assert sorted(found.tolist()) == [[0, 1], [1, 0]]
-
-
-def test_of_hamming_a_centroid_has_the_bits_of_most():
-    """A bit is set when more than half of the vectors have it."""
-    vectors = np.array([[0b111], [0b110], [0b100], [0b000]], np.uint8)
-    found = train(vectors, 1, "hamming", np.random.default_rng(SEED))
-    assert found.tolist() == [[0b100]]
+@pytest.mark.parametrize(
+    ("vectors", "metric", "wanted"),
+    [
+        (np.float32([(2, 0), (4, 0), (0, 3), (0, 5)]), "dot", [[0, 1], [1, 0]]),
+        (np.array([[0b111], [0b110], [0b100], [0b000]], np.uint8), "hamming", [[0b100]]),
+    ],
+    ids=["dot", "hamming"],
+)
+def test_centroids_of_other_metrics(vectors, metric, wanted):
+    """Of dot they have length one; of hamming the bits of more than half of the vectors."""
+    found = train(vectors, len(wanted), metric, np.random.default_rng(1))
+    assert sorted(found.tolist()) == wanted
 
 
 def test_more_centroids_than_are_trained_at_once(monkeypatch):

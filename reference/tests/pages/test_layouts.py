@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from lanceref.core.errors import CorruptPage
 
-from ..file.in_memory import column, opened, pages_of, taken, written
+from ..file.in_memory import assert_written, column, opened, taken, written
 from ..file.in_memory import scanned as column_values
 
 NUMBERS, LISTS = pa.int32(), pa.list_(pa.int32())
@@ -79,15 +79,7 @@ WRITTEN = {
 )
 def test_pages_are_written_byte_for_byte_and_read_back(array, version, metadata, arms, buffers):
     """The worked pages of the chapters."""
-    schema = pa.schema([pa.field("c", array.type, metadata=metadata)])
-    data = written(pa.Table.from_arrays([array], schema=schema), version)
-    ((layout, found),) = pages_of(data)
-    for arm in arms.split("."):
-        assert layout.HasField(arm)
-        layout = getattr(layout, arm)
-
-    assert [bytes.fromhex(part) for part in buffers] == found
-    assert array.to_pylist() == column_values(column(data)).to_pylist()
+    assert_written(array, version, metadata, arms, [*map(bytes.fromhex, buffers)])
 
 
 def _three_pages():

@@ -11,12 +11,8 @@ from pylanceref import LanceDataset, LanceOperation, Transaction, dataset, write
 from pylanceref.fragment import FragmentMetadata, LanceFragment, write_fragments
 from tests.file.files import WORKED_FILE
 from tests.operations.tables import table
-from tests.table.hand_made import put
+from tests.table.hand_made import FIELDS, FORM, put
 from tests.table.manifests import data_file, fragment, minimal
-
-FIELDS = [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True}]
-
-FORM = {"file_format": "lance", "version": "2.0"}
 
 FILE = data_file(file_minor_version=0, path="worked.lance", file_size_bytes=348)
 

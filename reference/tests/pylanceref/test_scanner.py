@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.index.tables import write
-from tests.table.hand_made import put
+from tests.table.hand_made import FIELDS, put
 from tests.table.manifests import minimal
-
-FIELDS = [{"name": "a", "id": 0, "parent_id": -1, "logical_type": "int32", "nullable": True}]
 
 
 @pytest.fixture(scope="module")

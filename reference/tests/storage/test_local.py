@@ -6,8 +6,7 @@ import pickle
 import socket
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import chdir, contextmanager
 
 import pyarrow as pa
 import pylanceref
@@ -58,31 +57,16 @@ def test_folders_are_walked_and_pruned_however_deep(tmp_path):
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EIO, errno.EOVERFLOW, errno.ESTALE)
 
 
-def fifo(path):
-    """A pipe that nobody writes to."""
-    os.mkfifo(path)
-
-
 def listening(path):
     """A socket; its path may be longer than a socket's name."""
-    here = Path.cwd()
-    os.chdir(path.parent)
-    try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(path.name)
-    finally:
-        os.chdir(here)
-
-
-def loop(path):
-    """A link to itself."""
-    path.symlink_to(path.name)
+    with chdir(path.parent), socket.socket(socket.AF_UNIX) as made:
+        made.bind(path.name)
 
 
 KINDS = {
-    "fifo": fifo,
+    "fifo": os.mkfifo,
     "socket": listening,
-    "loop": loop,
+    "loop": lambda path: path.symlink_to(path.name),
     "folder": lambda path: path.mkdir(),
     "dangling": lambda path: path.symlink_to("nowhere"),
     "device": lambda path: path.symlink_to("/dev/zero"),

@@ -45,10 +45,11 @@ def _payload(row: object) -> bytes | None:
     ],
 )
 def test_a_row_that_is_no_blob_is_refused(row, text):
-    """The refusal names row and field."""
-    array = pa.array([{"data": b"a"}, row], LONG)
+    """The refusal names row and field; descriptions that a read returned are not written again."""
     with pytest.raises(DataRefused, match=text):
-        list(blob_rows(array, "b", ANYWHERE))
+        list(blob_rows(pa.array([{"data": b"a"}, row], LONG), "b", ANYWHERE))
+    with pytest.raises(DataRefused, match="holds no bytes"):
+        list(blob_rows(pa.array([{"position": 1, "size": 2}]), "b", NOWHERE))
 
 
 def test_an_object_that_is_not_there_is_refused(tmp_path):
@@ -61,14 +62,6 @@ def test_an_object_that_is_not_there_is_refused(tmp_path):
     (row,) = blob_rows(rows, "b", INGEST)
     with pytest.raises(DataRefused, match="fill whole buffer"):
         _payload(row)
-
-
-def test_descriptions_are_no_blobs():
-    """Descriptions that a read returned cannot be written again."""
-    rows = pa.array([{"position": 1, "size": 2}])
-
-    with pytest.raises(DataRefused, match="holds no bytes"):
-        list(blob_rows(rows, "b", NOWHERE))
 
 
 FIRST = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "TRUE", "k": "v"})

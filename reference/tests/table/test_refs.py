@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, datetime, timedelta
-from urllib.parse import quote
 
 import lanceref
 import pyarrow as pa
@@ -110,12 +109,6 @@ def put_tag_file(root, name, branch):
     (root / "hostile" / "_refs" / "tags" / f"{name}.json").write_text(text)
 
 
-def put_branch_file(root, name, parent=None):
-    """Put a branch file by hand."""
-    text = json.dumps({"parentBranch": parent, "parentVersion": 1})
-    (root / "hostile" / "_refs" / "branches" / f"{quote(name, safe='')}.json").write_text(text)
-
-
 def files(root):
     """Every file below a folder, with its bytes."""
     return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
@@ -151,7 +144,8 @@ def test_a_tag_of_a_branch_that_cannot_be_is_refused(tables, name):
 
 def test_a_branch_folder_that_is_a_link_is_refused(tables):
     """A branch folder that is a link is not followed to another table."""
-    put_branch_file(tables, "dev")
+    branch = json.dumps({"parentBranch": None, "parentVersion": 1})
+    (tables / "hostile" / "_refs" / "branches" / "dev.json").write_text(branch)
     (tables / "hostile" / "tree" / "dev").symlink_to(tables / "victim")
     made = pylanceref.dataset(tables / "hostile")
     before = files(tables / "victim")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from random import Random
 
+import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -10,17 +11,18 @@ from lance_conformance.campaigns.damage.whole.messages import edited, latest
 from lanceref.core.spans import Span
 from lanceref_testing.anatomy import PADDING, PAGES, Anatomy, may_change
 from lanceref_testing.mutations import mutations
-from pylanceref.file import LanceFileWriter
+
+
+def _of(column: pa.Array, folder: Path) -> Anatomy:
+    """Return the anatomy of a 2.1 file with one column."""
+    lanceref.write_file(folder / "few.lance", pa.table({"c": column}), "2.1")
+    return Anatomy("few.lance", (folder / "few.lance").read_bytes())
 
 
 @pytest.fixture(scope="module")
 def anatomy(tmp_path_factory: pytest.TempPathFactory) -> Anatomy:
-    """A 2.1 file with one column of six numbers."""
-    path = tmp_path_factory.mktemp("anatomy") / "six.lance"
-    table = pa.table({"c": pa.array([1, 2, 3, 4, 5, 60], pa.int32())})
-    with LanceFileWriter(str(path), table.schema, version="2.1") as writer:
-        writer.write_batch(table)
-    return Anatomy(path.name, path.read_bytes())
+    """A file of six numbers."""
+    return _of(pa.array([1, 2, 3, 4, 5, 60], pa.int32()), tmp_path_factory.mktemp("anatomy"))
 
 
 def test_every_byte_has_a_region(anatomy):
@@ -54,13 +56,9 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> Anatomy:
-    """A 2.1 file of lists."""
-    path = tmp_path_factory.mktemp("mutations") / "few.lance"
+    """A file of lists."""
     lists = [list(range(n, n + n % 5)) if n % 11 else None for n in range(2000)]
-    table = pa.table({"c": pa.array(lists, pa.list_(pa.int32()))})
-    with LanceFileWriter(str(path), table.schema, version="2.1") as writer:
-        writer.write_batch(table)
-    return Anatomy(path.name, path.read_bytes())
+    return _of(pa.array(lists, pa.list_(pa.int32())), tmp_path_factory.mktemp("mutations"))
 
 
 def test_every_kind_occurs(parts):

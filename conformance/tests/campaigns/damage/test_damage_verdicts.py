@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from lance_conformance.adapters.skeleton import write_table
 from lance_conformance.campaigns.damage.readers import Side, judge
 from lance_conformance.campaigns.damage.targets import Target
 from lance_conformance.campaigns.damage.whole import operations
@@ -141,11 +142,7 @@ def place(tmp_path: Path) -> TrialPlace:
     (tmp_path / "table").mkdir()
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "sentinel").write_text("as it was")
-    with (
-        pa.OSFile(str(tmp_path / "x.arrow"), "wb") as out,
-        pa.ipc.new_file(out, RIGHT_ROWS.schema) as w,
-    ):
-        w.write_table(RIGHT_ROWS)
+    write_table(str(tmp_path / "x.arrow"), RIGHT_ROWS)
     attack = Attack(lambda _root, _rng: "nothing")
     return TrialPlace(tmp_path, "early", attack, tmp_path / "x.arrow")
 
