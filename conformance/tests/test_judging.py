@@ -19,7 +19,7 @@ from lance_conformance.checks import (
     alternative,
     expand,
 )
-from lance_conformance.judge import judge
+from lance_conformance.judge import Verdict, judge
 from lance_conformance.outcomes import Outcome
 from lance_conformance.requirements import main_operation
 
@@ -30,6 +30,11 @@ NO = {"reject": {"stage": "decode", "message": "no"}}
 FOUND = {"ok": {"valid": False, "findings": [{"clause": "L.a.b", "message": ""}]}}
 
 CLEAN = {"ok": {"valid": True, "findings": []}}
+
+
+def judged(case: Case, out: Path, expect: Expectation, response: dict[str, object]) -> Verdict:
+    """Judge the response to a check of a case."""
+    return judge(case, Check("full", "file.read", {}, expect), {"id": 1, **response}, out)
 
 
 @pytest.mark.parametrize(
@@ -67,23 +72,20 @@ CLEAN = {"ok": {"valid": True, "findings": []}}
 )
 def test_verdicts(make_case, tmp_path, expect, response, outcome):
     """Every pair of expectation and response has its outcome."""
-    check = Check("full", "file.read", {}, expect)
-    verdict = judge(make_case(), check, {"id": 1, **response}, tmp_path / "out.arrow")
+    verdict = judged(make_case(), tmp_path / "out.arrow", expect, response)
 
     assert outcome == verdict.outcome, verdict.detail
 
 
 def test_another_stage_is_noted(make_case, tmp_path):
     """A refusal passes at any stage; the report says where the stage is not the case's."""
-    check = Check("full", "file.read", {}, Refuses("open"))
-    verdict = judge(make_case(), check, {"id": 1, **NO}, tmp_path / "out.arrow")
+    verdict = judged(make_case(), tmp_path / "out.arrow", Refuses("open"), NO)
 
     assert "names stage open" in verdict.detail
 
 
 def outcome_of(case: Case, out: Path, expect: Expectation, **body: str) -> Outcome:
-    response = {"id": 1, "ok": {"out": str(out), **body}}
-    return judge(case, Check("full", "file.read", {}, expect), response, out).outcome
+    return judged(case, out, expect, {"ok": {"out": str(out), **body}}).outcome
 
 
 def test_outputs(make_case, tmp_path):
@@ -105,10 +107,9 @@ def test_outputs(make_case, tmp_path):
 def test_refusal_after_output(make_case, tmp_path):
     """A case may ask that nothing is delivered before the refusal."""
     out = tmp_path / "out.arrow"
-    check = Check("full", "file.read", {}, Refuses(before_output=True))
-    before = judge(make_case(), check, {"id": 1, **NO}, out).outcome
+    before = judged(make_case(), out, Refuses(before_output=True), NO).outcome
     out.write_bytes(b"a batch")
-    after = judge(make_case(), check, {"id": 1, **NO}, out).outcome
+    after = judged(make_case(), out, Refuses(before_output=True), NO).outcome
 
     assert (Outcome.PASS, Outcome.FAIL) == (before, after)
 
@@ -117,8 +118,8 @@ def test_accepted_type_is_told(make_case, tmp_path):
     """A pass by leniency says so."""
     out = tmp_path / "out.arrow"
     write_table(str(out), pa.table({"c": pa.array(["x"], pa.large_string())}))
-    check = Check("full", "file.read", {}, HoldsTable(pa.table({"c": ["x"]})))
-    verdict = judge(make_case(), check, {"id": 1, "ok": {"out": str(out)}}, out)
+    expect = HoldsTable(pa.table({"c": ["x"]}))
+    verdict = judged(make_case(), out, expect, {"ok": {"out": str(out)}})
 
     assert Outcome.PASS == verdict.outcome
     assert "large_string taken for string" in verdict.detail
@@ -133,11 +134,9 @@ def test_a_reader_may_do_without_a_broken_part_and_not_return_other_rows(
     """Where a clause leaves the choice, the rows without the violation are as good as a refusal."""
     out = tmp_path / "out.arrow"
     write_table(str(out), pa.table({"c": rows}))
-    check = Check("full", "file.read", {}, Refuses(unless=TABLE))
-    read = {"id": 1, "ok": {"out": str(out), "num_rows": "2"}}
 
-    assert outcome == judge(make_case(), check, read, out).outcome
-    assert Outcome.PASS == judge(make_case(), check, {"id": 1, **NO}, out).outcome
+    assert outcome == outcome_of(make_case(), out, Refuses(unless=TABLE), num_rows="2")
+    assert Outcome.PASS == judged(make_case(), out, Refuses(unless=TABLE), NO).outcome
 
 
 def test_a_refusal_is_right_where_a_part_that_is_not_needed_breaks_a_clause_of_readers(
@@ -145,9 +144,8 @@ def test_a_refusal_is_right_where_a_part_that_is_not_needed_breaks_a_clause_of_r
 ):
     """A lint case of such a clause may be refused; one of a clause of writers may not."""
     for may_refuse, outcome in ((True, Outcome.PASS), (False, Outcome.REJECTS_VALID)):
-        check = Check("full", "file.read", {}, HoldsTable(TABLE.table, may_refuse=may_refuse))
-        out = tmp_path / "out.arrow"
-        assert outcome == judge(make_case(), check, {"id": 1, **NO}, out).outcome
+        expect = HoldsTable(TABLE.table, may_refuse=may_refuse)
+        assert outcome == judged(make_case(), tmp_path / "out.arrow", expect, NO).outcome
 
 
 ALL = {"projection": ["top"], "ranges": True, "rows": True}

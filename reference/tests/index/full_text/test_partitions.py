@@ -73,30 +73,23 @@ def test_tokens_are_cut_by_rows_and_by_occurrences(monkeypatch):
     assert [] == list(cut_tokens(counts[:0]))
 
 
-def staged_segment(root, texts):
-    """A segment over two fragments, one staged by each of two builders."""
-    dataset = write(pa.table({"s": texts}), root, max_rows_per_file=2)
-    parts = [
-        dataset.create_index_uncommitted("s", "INVERTED", fragment_ids=[one]) for one in range(2)
-    ]
-    return dataset, parts
-
-
-def test_a_staged_segment_is_read(tmp_path):
-    """Its partition has the number of the first fragment."""
-    dataset, parts = staged_segment(tmp_path, ["a1", "b1", "c1", "d1"])
-    assert "staging/part_4294967296_docs.lance" in {file.path for file in parts[1].files}
-    (segment,) = dataset._snapshot.indices.of([index_message(parts[1])]).segments
-    (partition,) = Inverted(segment).partitions
-    assert [("c1", 0), ("d1", 1)] == list(partition.items())
-
-
-def test_a_segment_without_documents_is_staged(tmp_path):
-    """It says that there is no partition."""
-    dataset, parts = staged_segment(tmp_path, ["a1", "b1", "", None])
-    assert ["staging/part_empty_4294967296_metadata.lance"] == [one.path for one in parts[1].files]
-    (segment,) = dataset._snapshot.indices.of([index_message(parts[1])]).segments
-    assert () == Inverted(segment).partitions
+@pytest.mark.parametrize(
+    ("texts", "name", "partitions"),
+    [
+        (["c1", "d1"], "part_4294967296_docs.lance", [[("c1", 0), ("d1", 1)]]),
+        (["", None], "part_empty_4294967296_metadata.lance", []),
+    ],
+)
+def test_a_staged_segment_is_read(tmp_path, texts, name, partitions):
+    """Its partition has the number of the first fragment; without documents there is none."""
+    dataset = write(pa.table({"s": ["a1", "b1", *texts]}), tmp_path, max_rows_per_file=2)
+    for number in range(2):  # by two builders
+        part = dataset.create_index_uncommitted("s", "INVERTED", fragment_ids=[number])
+    files = [file.path for file in part.files]
+    assert f"staging/{name}" in files
+    assert partitions or 1 == len(files)
+    (segment,) = dataset._snapshot.indices.of([index_message(part)]).segments
+    assert partitions == [list(one.items()) for one in Inverted(segment).partitions]
 
 
 def test_partitions_of_other_parameters_are_refused(tmp_path):
