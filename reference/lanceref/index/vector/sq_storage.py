@@ -105,7 +105,8 @@ def l2_distances(
     near *= -2
     near += squares
     near += numbers @ numbers
-    return np.asarray(near.astype(np.float32, copy=False) * (bounds.step * bounds.step), np.float32)
+    step = bounds.step
+    return np.asarray(near.astype(np.float32, copy=False) * (step * step), np.float32)
 
 
 def squares_of(codes: Codes) -> NDArray[np.floating]:
