@@ -60,7 +60,7 @@ VALUES = (
 SCHEMA_FACTS = ("name", "nullable", "logical_type", "extension_name", "key", "value")
 """Fields of the schema that nothing else in a file repeats."""
 
-IN_SCHEMA = (": Field", ": SchemaMetadataEntry")
+IN_SCHEMA = (": Field", ": MetadataEntry", ": SchemaMetadataEntry")
 """Ends of the names of messages that belong to a schema."""
 
 PAGE_FACTS = ("symbol_table", "inline_value", "step")

@@ -386,7 +386,8 @@ def look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
 def products(rows: NDArray[np.number], vector: NDArray[Number]) -> NDArray[Number]:
     """Return the products [n] of rows [n, d] and a vector [d], in its type."""
     if 1 < len(rows) <= FEW_ROWS:
-        return rows.astype(vector.dtype, copy=False) @ vector
+        few: NDArray[Number] = np.matmul(rows.astype(vector.dtype, copy=False), vector)
+        return few
     are_bytes = rows.dtype == np.uint8 and vector.dtype == np.float32
     if not (are_bytes and KERNEL_USE.use(rows.size)):
         return distance.products.plain(rows, vector)
