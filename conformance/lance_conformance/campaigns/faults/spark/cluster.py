@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyspark
@@ -31,16 +31,9 @@ QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options of processes that live for minutes."""
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def _start(
-    folder: Path, name: str, *arguments: str, log: str = "master"
-) -> subprocess.Popen[bytes]:
-    """Start a daemon of Spark, which logs below `folder`."""
+@contextmanager
+def _daemon(folder: Path, name: str, *arguments: str, log: str = "master") -> Iterator[None]:
+    """Run a daemon of Spark, which logs below `folder`."""
     home = Path(pyspark.__file__).parent
     environment = os.environ | {
         "SPARK_DAEMON_MEMORY": "256m",
@@ -48,35 +41,32 @@ def _start(
         "SPARK_WORKER_DIR": str(folder / "work"),
         "SPARK_HOME": str(home),
     }
-    with (folder / f"{log}.log").open("wb") as output:
-        return subprocess.Popen(
-            [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments],
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+    command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
+    with (
+        (folder / f"{log}.log").open("wb") as output,
+        subprocess.Popen(command, env=environment, stdout=output, stderr=output) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.terminate()
 
 
 @contextmanager
 def daemons(folder: Path) -> Iterator[str]:
-    """Start master and workers; yield the address of the master, and end them."""
+    """Run master and workers; yield the address of the master."""
     folder.mkdir(parents=True, exist_ok=True)
-    port, page = str(_free_port()), str(_free_port())
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port = one.getsockname()[1]
+    at, page = ["--host", "127.0.0.1", "--port", str(port)], ["--webui-port", "0"]
     master = f"spark://127.0.0.1:{port}"
-    started = [
-        _start(folder, "master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", page)
-    ]
-    for host in WORKERS:
-        options = ["--host", host, "--cores", "1", "--memory", MEMORY, "--webui-port", "0"]
-        started.append(_start(folder, "worker.Worker", *options, master, log=f"worker-{host}"))
-    try:
-        _wait(lambda: _listens(int(port)), "master")
+    with ExitStack() as stack:
+        stack.enter_context(_daemon(folder, "master.Master", *at, *page))
+        for host in WORKERS:
+            options = ["--host", host, "--cores", "1", "--memory", MEMORY, *page, master]
+            stack.enter_context(_daemon(folder, "worker.Worker", *options, log=f"worker-{host}"))
+        _wait(lambda: _listens(port), "master")
         yield master
-    finally:
-        for process in reversed(started):
-            process.terminate()
-        for process in started:
-            process.wait()
 
 
 def _wait(is_there: Callable[[], bool], what: str) -> None:
