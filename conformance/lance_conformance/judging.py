@@ -78,10 +78,9 @@ def judge(
 ) -> Run:
     """Run what is ordered, and keep its journal where a folder is named.
 
-    `choice` is what `choose` returned for the order, where it was called before.
-
-    A `stop` that is asked for gives an incomplete run. Raises AdapterUnusable, CannotResume,
-    CaseError, KnownError, NotThere; Stopped when the adapter has not greeted by then.
+    `choice` is what `choose` returned for the order, where it was called before. A `stop` that is
+    asked for gives an incomplete run. Raises AdapterUnusable, CannotResume, CaseError, KnownError,
+    NotThere; Stopped when the adapter has not greeted by then.
     """
     if stop is None:
         with Stop() as own:
@@ -102,14 +101,15 @@ def judge(
         enough = _Failures(order.max_failures, listed, stop)
         found = _collect(order, chosen, folder, stop, head, enough, progress)
     results, incomplete = _whole(found, chosen, stop)
-    reckoning = known.reckon(results, listed, _ids(order, active), _today())
+    clauses = register.load()
+    reckoning = known.reckon(results, listed, _ids(order, active), _today(), clauses)
     code = 128 + stop.signal if incomplete and stop.signal else exit_code(results, reckoning)
     return Run(
         claims=found.claims,
         results=results,
         reckoning=reckoning,
         active=active,
-        register=register.load(),
+        register=clauses,
         profile=order.selection.profile,
         started=started,
         exit_code=code,
@@ -118,7 +118,7 @@ def judge(
         subset=part,
         repeat_with=_repeat_with(order),
         scores=score.profiles(results),
-        levels=score.levels(results, active, register.load()),
+        levels=score.levels(results, active, clauses),
     )
 
 

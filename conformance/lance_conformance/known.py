@@ -19,10 +19,12 @@ from typing import Any
 from lance_conformance.cases import matches
 from lance_conformance.failures import Failure
 from lance_conformance.outcomes import GOOD, Outcome
+from lance_conformance.register import Clause, has_must
 from lance_conformance.runner import CaseResult
 
 _KEYS = {"case", "outcome", "reason", "issue", "clause", "until"}
 _DEATHS = {Outcome.CRASH, Outcome.FLAKY_CRASH}
+_CHOICES = {Outcome.REJECTS_VALID, Outcome.ACCEPTS_INVALID}
 ISSUE = re.compile(r"https?://\S+|D\.[a-z0-9-]+(\.[a-z0-9-]+)+")
 """What `issue` may be: a link, or the id of a divergence."""
 
@@ -53,11 +55,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Reckoning:
-    """Results held against a list: what nobody expected, and which entries are out of date."""
+    """Results held against a list: what nobody expected, and which entries are out of date.
+
+    `advised` are cases without a MUST that were refused or read where a clause advises otherwise.
+    """
 
     listed: Mapping[str, Known] = field(default_factory=dict)
     unexpected: tuple[CaseResult, ...] = ()
     stale: tuple[str, ...] = ()
+    advised: tuple[CaseResult, ...] = ()
 
 
 def load(path: Path) -> list[Known]:
@@ -102,20 +108,24 @@ def reckon(
     known: Sequence[Known],
     all_ids: Sequence[str],
     today: datetime.date,
+    register: Mapping[str, Clause],
 ) -> Reckoning:
     """Hold results against a list; `all_ids` are the cases of the suite, run or not."""
     listed: dict[str, Known] = {}
     unexpected: list[CaseResult] = []
+    advised: list[CaseResult] = []
     for result in results:
         if result.outcome in GOOD:
             continue
         entry = entry_for(result, known, today)
-        if entry is None:
-            unexpected.append(result)
-        else:
+        if entry is not None:
             listed[result.case.id] = entry
+        elif result.outcome in _CHOICES and not has_must(result.case.clauses, register):
+            advised.append(result)
+        else:
+            unexpected.append(result)
     stale = [text for entry in known if (text := _staleness(entry, results, all_ids, today))]
-    return Reckoning(listed, tuple(unexpected), tuple(stale))
+    return Reckoning(listed, tuple(unexpected), tuple(stale), tuple(advised))
 
 
 def entry_for(result: CaseResult, known: Sequence[Known], today: datetime.date) -> Known | None:

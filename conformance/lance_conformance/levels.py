@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lance_conformance.outcomes import Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
 
 _STRINGS = frozenset({"string", "large_string", "binary", "large_binary", "json"})
@@ -31,7 +32,7 @@ Manifest = Mapping[str, Any]
 class Rule:
     """What a case must be: of one of the kinds and topics, and with one of the words; empty is any.
 
-    The topic is the third part of the id.
+    The topic is the third part of the id. Every clause of the case begins with `clauses`.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -39,6 +40,7 @@ class Rule:
     types: frozenset[str] = frozenset()
     encodings: frozenset[str] = frozenset()
     features: frozenset[str] = frozenset()
+    clauses: str = ""
 
     def fits(self, manifest: Manifest) -> bool:
         """Whether a case is what the rule asks for."""
@@ -49,6 +51,7 @@ class Rule:
             and (not self.types or not self.types.isdisjoint(requires.get("types", ())))
             and (not self.encodings or not self.encodings.isdisjoint(requires.get("encodings", ())))
             and (not self.features or not self.features.isdisjoint(requires.get("features", ())))
+            and all(clause["id"].startswith(self.clauses) for clause in manifest["clauses"])
         )
 
 
@@ -71,7 +74,7 @@ def _set(*words: str) -> frozenset[str]:
     return frozenset(words)
 
 
-_DAMAGED_CONTAINER = Rule(kinds=NEGATIVE_KINDS, topics=_set("container", "pages"))
+_DAMAGED_CONTAINER = Rule(NEGATIVE_KINDS, _set("container", "pages"), clauses="L.file.")
 
 FILES = (
     Step("container", "footer and metadata", (_DAMAGED_CONTAINER,), (1, 2), alone=True),
@@ -126,7 +129,10 @@ TABLES = (
 
 _WRITING_KINDS = _set("write-roundtrip", "commit-race")
 _COMMITS = Step("writer-commits", "commits beside those of others")
-_FILE_VERSIONS = ("2.1", "2.2", "2.0", "2.3", "0.1")
+FILES_READ_ALONE = ("2.1", "2.2", "2.0", "2.3")
+"""Versions whose files can be read without a table."""
+
+_FILE_VERSIONS = (*FILES_READ_ALONE, "0.1")
 """In the order of the ladder: 2.1 first, as in the chapter."""
 
 _INDICES = (
@@ -175,6 +181,20 @@ def level_of(manifest: Manifest) -> str:
     if area == "file":
         return f"{version}-{_last(FILES, manifest)}"
     return f"table-{_last(TABLES, manifest)}"
+
+
+def is_in_the_way(manifest: Manifest, outcome: Outcome | None) -> bool:
+    """Whether an outcome of a case keeps its level from being reached; None: it was not run.
+
+    A reader may leave out what a level does not need: to validate, to read some rows or columns of
+    a file alone, or a file as part of a table, and to tell damage from what it does not support.
+    """
+    if outcome != Outcome.UNSUPPORTED:
+        return outcome != Outcome.PASS
+    is_other_read = level_of(manifest).partition("-")[0] in FILES_READ_ALONE and (
+        "args" in manifest["input"] or manifest["requires"].get("op") == "dataset.read"
+    )
+    return not (is_other_read or manifest["kind"] in NEGATIVE_KINDS | {"lint"})
 
 
 def counts(manifests: Iterable[Manifest]) -> dict[str, int]:

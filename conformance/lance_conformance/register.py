@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,11 @@ class Clause:
     def is_must(self) -> bool:
         """Whether an implementation has no choice."""
         return self.level in ("MUST", "MUST NOT")
+
+
+def has_must(clauses: Iterable[str], register: Mapping[str, Clause]) -> bool:
+    """Whether any of the clauses is a MUST; one that the register does not know counts as one."""
+    return any(clause not in register or register[clause].is_must for clause in clauses)
 
 
 def load(path: Path | None = None) -> Mapping[str, Clause]:

@@ -61,6 +61,9 @@ def _unexpected(run: Run, console: Console, *, verbose: bool) -> None:
             _lines(console, ["standard error:", *clean(result.stderr).splitlines()])
     if len(unexpected) > len(listed):
         console.print(f"… and {len(unexpected) - len(listed)} more; -v or the report lists all")
+    for result in run.reckoning.advised:
+        told = f" {clean(result.case.id)}  no MUST is broken"
+        console.print(Text.assemble((str(result.outcome), "yellow"), told), soft_wrap=True)
 
 
 def _lines(console: Console, lines: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from lance_conformance import known, known_edit
 from lance_conformance.known import Known, KnownError, reckon
 from lance_conformance.outcomes import Outcome
+from lance_conformance.register import Clause
 from lance_conformance.runner import CaseResult
 from lance_conformance.volatile import steady
 
@@ -20,17 +21,30 @@ def entry(case: str, outcome: Outcome = Outcome.CRASH, **parts: object) -> Known
 
 
 def stale(entries: list[Known], results: list[CaseResult]) -> tuple[str, ...]:
-    return reckon(results, entries, [A, B, C], TODAY).stale
+    return reckon(results, entries, [A, B, C], TODAY, {}).stale
 
 
 def test_listed_failure_is_expected(make_result):
     """A failure with the listed outcome is known, with another one unexpected."""
     crash, fail = make_result(A, Outcome.CRASH), make_result(B, Outcome.FAIL)
-    reckoning = reckon([crash, fail], [entry("toy/*/read/*")], [A, B, C], TODAY)
+    reckoning = reckon([crash, fail], [entry("toy/*/read/*")], [A, B, C], TODAY, {})
 
     assert [A] == list(reckoning.listed)
     assert (fail,) == reckoning.unexpected
     assert () == reckoning.stale
+
+
+@pytest.mark.parametrize("level", ["MUST NOT", "SHOULD", "MAY"])
+def test_a_choice_that_no_must_forbids_is_no_failure(make_result, level):
+    """Refusing what a reader only SHOULD read is advised against; another answer fails."""
+    clause = {"L.a.a": Clause("L.a.a", level, "", "")}
+    choice, fail = make_result(A, Outcome.REJECTS_VALID), make_result(B, Outcome.FAIL)
+    for one in (choice, fail):
+        one.case.manifest["clauses"] = [{"id": "L.a.a", "role": "positive"}]
+    reckoning = reckon([choice, fail], [], [A, B], TODAY, clause)
+
+    assert [choice] * (level != "MUST NOT") == list(reckoning.advised)
+    assert fail in reckoning.unexpected
 
 
 def test_passing_entry_is_stale(make_result):
@@ -51,7 +65,7 @@ def test_passing_entry_is_stale(make_result):
 )
 def test_a_death_may_be_of_either_kind(make_result, listed, found, expected):
     """A listed death is known when it comes always, and when it comes now and then."""
-    reckoning = reckon([make_result(A, found)], [entry(A, listed)], [A], TODAY)
+    reckoning = reckon([make_result(A, found)], [entry(A, listed)], [A], TODAY, {})
 
     assert expected is (A in reckoning.listed)
 
@@ -73,7 +87,7 @@ def test_wildcard_that_fits_nothing_is_an_error(make_result):
 def test_past_date(make_result):
     """After its date an entry excuses nothing."""
     late = entry(A, until=datetime.date(2026, 5, 31))
-    reckoning = reckon([make_result(A, Outcome.CRASH)], [late], [A], TODAY)
+    reckoning = reckon([make_result(A, Outcome.CRASH)], [late], [A], TODAY, {})
 
     assert [A] == [result.case.id for result in reckoning.unexpected]
     assert "has passed" in reckoning.stale[0]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import cases, first_contact, levels
+from lance_conformance import cases, first_contact, levels, register
 from lance_conformance.cases import Case
 from lance_conformance.commands import options, run_options
 from lance_conformance.outcomes import Outcome
@@ -49,9 +49,19 @@ def next_level(
 
 
 def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str | None:
-    """Return the first level of the ladder with a case that does not pass; None: all pass."""
-    unreached = {case.level for case in active if told.get(case.id) != Outcome.PASS}
-    return next((name for name in levels.LADDER if name in unreached), None)
+    """Return the first level of the ladder with a case in the way, or none that passes.
+
+    None: every level is reached.
+    """
+    clauses = register.load()
+    counted = [case for case in active if register.has_must(case.clauses, clauses)]
+    waiting = {case.level for case in counted} - {
+        case.level for case in counted if told.get(case.id) == Outcome.PASS
+    }
+    waiting |= {
+        case.level for case in counted if levels.is_in_the_way(case.manifest, told.get(case.id))
+    }
+    return next((name for name in levels.LADDER if name in waiting), None)
 
 
 def to_start_with(members: Sequence[Case], told: Mapping[str, Outcome]) -> list[Case]:

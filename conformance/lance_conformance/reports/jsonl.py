@@ -156,6 +156,7 @@ def _footer(run: Run) -> dict[str, Any]:
         "checks": sum(len(result.checks) for result in run.results),
         "outcomes": {str(outcome): counts[outcome] for outcome in sorted(counts)},
         "unexpected": [result.case.id for result in run.reckoning.unexpected],
+        "advised": [result.case.id for result in run.reckoning.advised],
         "stale": list(run.reckoning.stale),
         "numbers": {
             name: {"good": part.good, "cases": part.cases, "share": score.percent(part.share)}
@@ -189,7 +190,9 @@ def _level(value: score.Level) -> dict[str, Any]:
 
 
 def standing(run: Run, result: CaseResult) -> str:
-    """Return how a result stands: `good`, `known` or `unexpected`."""
+    """Return how a result stands: `good`, `known`, `advised` or `unexpected`."""
     if result.outcome in GOOD:
         return "good"
+    if result in run.reckoning.advised:
+        return "advised"
     return "known" if result.case.id in run.reckoning.listed else "unexpected"

@@ -49,6 +49,8 @@ def _case(run: Run, result: CaseResult) -> ET.Element:
         return element
     if result.outcome == Outcome.UNSUPPORTED:
         ET.SubElement(element, "skipped", message=message)
+    elif result in run.reckoning.advised:
+        ET.SubElement(element, "skipped", message=f"otherwise than advised: {message}")
     elif standing(run, result) == "known":
         issue = clean(run.reckoning.listed[result.case.id].issue)
         ET.SubElement(element, "skipped", message=f"known: {message} ({issue})")

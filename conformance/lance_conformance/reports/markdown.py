@@ -66,6 +66,7 @@ def _lines(run: Run) -> Iterator[str]:
         if counts[outcome]:
             yield f"| {outcome} | {counts[outcome]} | {MEANINGS[outcome]} |"
     yield from _failures("Unexpected", list(run.reckoning.unexpected))
+    yield from _failures("Otherwise than a clause advises", list(run.reckoning.advised))
     if run.reckoning.stale:
         yield from ("", "## Stale entries of the known failures", "")
         yield from (f"* {markdown_prose(text)}" for text in run.reckoning.stale)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lance_conformance.cases import Case
-from lance_conformance.levels import LADDER
+from lance_conformance.levels import LADDER, is_in_the_way
 from lance_conformance.outcomes import DEATHS, Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
-from lance_conformance.register import Clause
+from lance_conformance.register import Clause, has_must
 from lance_conformance.runner import CaseResult
 
 
@@ -85,8 +85,12 @@ class Level:
 
     @property
     def reached(self) -> bool:
-        """Whether all cases of the level pass."""
-        return self.passed == self.total
+        """Whether all cases that the level counts pass, and there is one."""
+        return 0 < self.passed == self.total
+
+
+MOST_NAMED = 3
+"""Things that an adapter does not claim, named beside a level."""
 
 
 def by_clause(results: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
@@ -134,37 +138,42 @@ def levels(
     """Return each level of which a case was run, in the order of the ladder.
 
     A level counts its cases that test a MUST, run or not: one is only reached when all were run.
+    Those that are not claimed and not in the way are left out.
     """
     by_id = {result.case.id: result for result in results}
     tried = {result.case.level for result in results}
     cases: dict[str, list[Case]] = {name: [] for name in LADDER if name in tried}
     for case in active:
-        if case.level in cases and _has_must(case, register):
+        if case.level in cases and has_must(case.clauses, register):
             cases[case.level].append(case)
     return {name: _level(members, by_id) for name, members in cases.items() if members}
 
 
 def _level(cases: Sequence[Case], by_id: Mapping[str, CaseResult]) -> Level:
     results = [by_id[case.id] for case in cases if case.id in by_id]
-    not_run = len(cases) - len(results)
-    refused = sum(result.outcome == Outcome.UNSUPPORTED for result in results)
-    passed = _passed(results)
+    counted = [r for r in results if is_in_the_way(r.case.manifest, r.outcome)]
+    unclaimed = [result for result in counted if result.outcome == Outcome.UNSUPPORTED]
+    passed, not_run = _passed(results), len(cases) - len(results)
+    total = passed + len(counted) + not_run
     told = [
-        f"{count} of {len(cases)} cases {what}"
+        f"{count} of {total} cases {what}"
         for count, what in (
             (not_run, "not run"),
-            (len(results) - passed - refused, "wrong"),
-            (refused, "not claimed"),
+            (len(counted) - len(unclaimed), "wrong"),
+            (len(unclaimed), f"not claimed{_named(unclaimed)}"),
         )
         if count
     ]
-    why = ", ".join(told) or f"all {len(cases)} cases pass"
-    return Level(passed, len(cases), refused < len(results), why)
+    why = ", ".join(told) or f"all {total} cases pass"
+    claimed = any(result.outcome != Outcome.UNSUPPORTED for result in results)
+    return Level(passed, total, claimed, why)
 
 
-def _has_must(case: Case, register: Mapping[str, Clause]) -> bool:
-    """Whether a case tests a MUST; a clause the register does not know counts as one."""
-    return any(clause not in register or register[clause].is_must for clause in case.clauses)
+def _named(unclaimed: Iterable[CaseResult]) -> str:
+    """Return in brackets the first things that were not claimed."""
+    named = dict.fromkeys(one.detail.partition("not claimed: ")[2] for one in unclaimed)
+    listed = [name for name in named if name][:MOST_NAMED]
+    return f" ({', '.join(listed)})" if listed else ""
 
 
 def percent(share: float) -> str:

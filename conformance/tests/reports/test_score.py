@@ -4,6 +4,8 @@ import pytest
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports import score
 
+READ = {"op": "file.read", "file_version": "2.1"}
+
 
 def clauses_of(*clauses: str) -> list[dict[str, str]]:
     return [{"id": clause, "role": "positive"} for clause in clauses]
@@ -44,6 +46,27 @@ def test_level_needs_all_its_cases(make_result, outcome, reached, why):
     level = score.levels([result], [result.case], {})["table-basic"]
 
     assert (reached, why) == (level.reached, level.why)
+
+
+@pytest.mark.parametrize(
+    ("unclaimed", "in_the_way"),
+    [
+        ({"kind": "lint"}, False),
+        ({"kind": "negative-file"}, False),
+        ({"input": {"path": "data.lance", "args": {"rows": ["1"]}}}, False),
+        ({"requires": {"op": "dataset.read", "file_version": "2.1"}}, False),
+        ({}, True),
+    ],
+)
+def test_a_level_is_reached_without_what_it_does_not_need(make_result, unclaimed, in_the_way):
+    """A reader of whole files neither validates, nor takes rows, nor knows tables."""
+    read = make_result("file/2.1/flat/a", requires=READ)
+    told = {"requires": READ, **unclaimed}
+    other = make_result("file/2.1/flat/b", Outcome.UNSUPPORTED, **told)
+    level = score.levels([read, other], [read.case, other.case], {})["2.1-flat"]
+
+    assert in_the_way is not level.reached
+    assert (1, 1 + in_the_way) == (level.passed, level.total)
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ CASES: tuple[Recipe, ...] = (
             words(1, 1, 3), b"abc")),
     case("file/2.0/binary/early",
         "text stored as lists of bytes, as 0.13 did, after a column of numbers",
-        ("L.array.binary.early", "L.array.list.page"), _early(_LISTED, 1, _TEXTS), reachable=True),
+        "L.array.binary.early", _early(_LISTED, 1, _TEXTS), reachable=True),
     lint("spare-buffer", "a buffer that lists of bytes do not have", "L.array.buffer.named",
         edits.spare_buffer(1)),
     fault("first", "a first text that is not UTF-8", "L.array.binary.utf8",
