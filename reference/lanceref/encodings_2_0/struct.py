@@ -1,7 +1,8 @@
 """Struct column of a 2.0 file: a header without values, then its children, read and written.
 
 The header has one page without buffers whose length is the number of rows; it has no place for
-validity, so no row of a struct is null. A file without rows has a header without pages.
+validity, so no row of a struct is null. In a file without rows its length is 0; a
+header without pages is read as that.
 
 Clauses: L.array.struct.header, L.array.struct.length
 """
