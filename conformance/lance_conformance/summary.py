@@ -99,7 +99,7 @@ def _levels(run: Run, console: Console) -> None:
     others = [(n, level) for n, level in run.levels.items() if level.claimed and not level.reached]
     if not others:
         return
-    table = Table("level not reached", "passed", "", box=None)
+    table = Table("level not reached", "cases that count", "", box=None)
     for name, level in others[:MAX_LISTED]:
         table.add_row(name, f"{level.passed} of {level.total}", level.why)
     console.print(table)

@@ -23,7 +23,8 @@ def list_cases(
         bool, typer.Option("--json", help="Print the manifests, a line each.")
     ] = False,
     levels_: Annotated[
-        bool, typer.Option("--levels", help="Print the levels with their number of cases instead.")
+        bool,
+        typer.Option("--levels", help="Print how many cases each level has, with a MUST or not."),
     ] = False,
     fixtures: options.Fixtures = None,
 ) -> None:

@@ -12,6 +12,7 @@ from lance_conformance import cases, first_contact, levels, register
 from lance_conformance.cases import Case
 from lance_conformance.commands import options, run_options
 from lance_conformance.outcomes import Outcome
+from lance_conformance.outside_text import first_line
 
 NUM_CASES = 5
 """Cases to start with."""
@@ -30,22 +31,40 @@ def next_level(
 
     Levels come in the order of the chapter for a first reader: those of files of 2.1 first.
     """
-    told = run_options.read_outcomes(report) if report is not None else {}
+    verdicts = run_options.read_verdicts(report) if report is not None else {}
+    told = {id_: outcome for id_, (outcome, _) in verdicts.items()}
     active = [case for case in cases.load(fixtures) if case.is_active]
     name = first_unreached(active, told)
     if name is None:
         typer.echo("every level is reached")
         return
     members = [case for case in active if case.level == name]
-    passed = sum(told.get(case.id) == Outcome.PASS for case in members)
+    passed, total = _passed(members, told)
     level = levels.LADDER[name]
-    typer.echo(f"{name}: {level.title} ({passed} of {len(members)} cases pass)")
+    typer.echo(f"{name}: {level.title} ({passed} of {total} cases that count pass)")
     if level.rungs:
         rungs = " and ".join(map(str, level.rungs))
         typer.echo(f"rung {rungs} of {CHAPTER}")
     for case in to_start_with(members, told):
-        typer.echo(f"  {case.id}  [{told.get(case.id, 'not run')}] {case.title}")
+        typer.echo(f"  {case.id}  [{_ended(verdicts.get(case.id))}] {case.title}")
     typer.echo(f"lance-conformance run --level {name} -- CMD")
+
+
+def _passed(members: Sequence[Case], told: Mapping[str, Outcome]) -> tuple[int, int]:
+    """Return how many cases pass, and how many count for the level: those with a MUST."""
+    clauses = register.load()
+    counted = [case for case in members if register.has_must(case.clauses, clauses)]
+    passed = sum(told.get(case.id) == Outcome.PASS for case in counted)
+    way = sum(levels.is_in_the_way(case.manifest, told.get(case.id)) for case in counted)
+    return passed, passed + way
+
+
+def _ended(verdict: tuple[Outcome, str] | None) -> str:
+    """Return how a case ended, and of an unsupported one what was not claimed."""
+    if verdict is None:
+        return "not run"
+    outcome, detail = verdict
+    return f"{outcome}, {first_line(detail)}" if outcome == Outcome.UNSUPPORTED else str(outcome)
 
 
 def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str | None:

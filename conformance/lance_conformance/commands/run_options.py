@@ -87,7 +87,12 @@ def ids_to_rerun(report: Path | None, outcomes: list[Outcome] | None) -> frozens
 
 def read_outcomes(report: Path) -> dict[str, Outcome]:
     """Return the outcome of each case of a report, finished or not. Raises BadParameter."""
+    return {name: outcome for name, (outcome, _) in read_verdicts(report).items()}
+
+
+def read_verdicts(report: Path) -> dict[str, tuple[Outcome, str]]:
+    """Return the outcome of each case of a report and its detail. Raises BadParameter."""
     try:
-        return journal.outcomes(report)
+        return journal.verdicts(report)
     except Failure as error:
         raise typer.BadParameter(str(error)) from error

@@ -103,8 +103,8 @@ def resumed(folder: Path, header: Mapping[str, Any], cases: Sequence[Case]) -> l
     return list(found.values())
 
 
-def outcomes(path: Path) -> dict[str, Outcome]:
-    """Return the outcome of each case of a report, by id; `path` is the report or its folder.
+def verdicts(path: Path) -> dict[str, tuple[Outcome, str]]:
+    """Return outcome and detail of each case of a report, by id; `path` is it or its folder.
 
     Raises CannotResume where it is no report.
     """
@@ -112,8 +112,10 @@ def outcomes(path: Path) -> dict[str, Outcome]:
     if not file.is_file():
         raise CannotResume(f"{path} has no {REPORT}")
     try:
-        told = [item for item in _objects(file) if item.get("type") == "case"]
-        return {str(item["id"]): Outcome(item["outcome"]) for item in told}
+        cases = [item for item in _objects(file) if item.get("type") == "case"]
+        return {
+            str(one["id"]): (Outcome(one["outcome"]), str(one.get("detail", ""))) for one in cases
+        }
     except (KeyError, ValueError) as error:
         raise CannotResume(f"{file} is not a report: {error}") from error
 

@@ -54,7 +54,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield ""
     claimed = {name: level for name, level in run.levels.items() if level.claimed}
     if claimed:
-        yield from ("| level | | passed | |", "|---|---|---|---|")
+        yield from ("| level | | cases that count | |", "|---|---|---|---|")
     for name, level in claimed.items():
         mark = "reached" if level.reached else "not reached"
         yield f"| {name} | {mark} | {level.passed} of {level.total} | {level.why} |"

@@ -73,9 +73,11 @@ def test_next_names_the_first_level_that_is_not_reached(call, fake, tmp_path):
     call("run", "--out", str(out), "--", *fake("rejects-all"))
     told = call("next", str(out))[1].splitlines()
     assert told[0].startswith("table-basic: ")
-    assert told[0].endswith("(1 of 3 cases pass)")
+    assert told[0].endswith("(1 of 3 cases that count pass)")
     assert "[rejects-valid]" in told[2]
     assert "lance-conformance run --level table-basic -- CMD" == told[-1]
+    call("run", "--out", str(out), "--", *fake("unsupported"))
+    assert "[unsupported, does not support columns called a]" in call("next", str(out))[1]
     call("run", "--out", str(out), "--", *fake("perfect"))
     assert "every level is reached" in call("next", str(out))[1]
 
