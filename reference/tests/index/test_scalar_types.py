@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from lanceref.index.scalar import zonemap
 from lanceref.index.scalar.ngram import literals_of, tokens_of
 from lanceref.index.scalar.zonemap import cut_zones
 from lanceref.index.training import Training
@@ -116,3 +117,16 @@ def test_denials_of_booleans_find_what_a_scan_finds(tmp_path, kind):
 
     assert_found(dataset, [*denials, "not (c is false)", "not (c is true or c is null)"])
     assert all(asked(dataset, one) for one in denials)
+
+
+def test_a_merged_zone_map_keeps_whether_appends_write_bounds(tmp_path, monkeypatch):
+    """Releases to 1.0 knew no such bounds: what is made of their segments has none either."""
+    dataset = write(pa.table({"c": ["a", "b"]}), tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(zonemap, "_has_seeds", lambda type_: False)
+        dataset.create_scalar_index("c", "ZONEMAP")
+    dataset.insert(pa.table({"c": ["z"]}))
+    dataset.optimize.optimize_indices()
+    ((segment,),) = (index.segments for index in dataset._snapshot.indices.known)
+
+    assert not zonemap.Details.FromString(segment.entry.index_details.value).use_seeds

@@ -31,6 +31,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
+from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.integers import is_in, unique
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_file import IndexFile
@@ -47,7 +48,7 @@ from lanceref.index.predicate import (
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, is_any, mask_of, sort_keys
-from lanceref.proto import index_details_pb2
+from lanceref.proto.index_details_pb2 import ZoneMapIndexDetails as Details
 
 NULLS = "null_bitmap"
 NULL_BUFFER = 1
@@ -214,7 +215,15 @@ def write_zones(path: str, zones: Entries, metadata: dict[str, str], writer: Seg
     return bool(buffers)
 
 
-class ZoneMap(ZoneType[int]):
+@dataclass(frozen=True, slots=True)
+class Zoning:
+    """Live rows of a zone, and whether appends put bounds into data files; None: by the type."""
+
+    rows: int
+    use_seeds: bool | None = None
+
+
+class ZoneMap(ZoneType[Zoning]):
     """The type; of an opened segment the bounds of its zones are in memory."""
 
     name, shown, details = "ZONEMAP", "ZoneMap", "lance.table.ZoneMapIndexDetails"
@@ -244,19 +253,23 @@ class ZoneMap(ZoneType[int]):
         return _schema(self._type)
 
     @classmethod
-    def requested(cls, given: Parameters) -> int:
+    def requested(cls, given: Parameters) -> Zoning:
         """Return the rows of a zone that a caller asks for. Raises OperationRefused."""
-        return whole_number(given, "rows_per_zone", ZONE_ROWS)
+        return Zoning(whole_number(given, "rows_per_zone", ZONE_ROWS))
 
     @property
-    def stated(self) -> int:
-        """Number of live rows of a zone. Raises FormatError."""
-        return self._file.number("rows_per_zone")
+    def stated(self) -> Zoning:
+        """The parameters of the segment; releases to 1.0 know no seeds. Raises FormatError."""
+        rows, entry = self._file.number("rows_per_zone"), self.segment.entry.index_details
+        if not entry.type_url.lower().endswith("zonemapindexdetails"):  # of a JSON index
+            return Zoning(rows)
+        cursor, clause = Cursor(memoryview(entry.value), 0, self.segment.ctx), "L.index.details.url"
+        return Zoning(rows, parse_message(cursor, Details, "index details", clause).use_seeds)
 
     @classmethod
-    def made(cls, training: Training, own: int) -> Entries:
+    def made(cls, training: Training, own: Zoning) -> Entries:
         """Return zones of so many live rows."""
-        zones, type_ = list(cut_zones(training, own)), training.type
+        zones, type_ = list(cut_zones(training, own.rows)), training.type
         bounds = [bounds_of(zone.values) for zone in zones]
         columns = {
             "min": pa.concat_arrays([pa.array([], type_), *(least for least, _, _, _ in bounds)]),
@@ -267,12 +280,13 @@ class ZoneMap(ZoneType[int]):
         return made_zones(zones, _schema(type_), columns)
 
     @classmethod
-    def write(cls, entries: Entries, own: int, training: Training, writer: SegmentWriter) -> Built:
+    def write(
+        cls, entries: Entries, own: Zoning, training: Training, writer: SegmentWriter
+    ) -> Built:
         """Write the file of a segment over its zones."""
-        known = write_zones(FILE, entries, {"rows_per_zone": f"{own}"}, writer)
-        details = index_details_pb2.ZoneMapIndexDetails(
-            rows_per_zone=own, use_seeds=_has_seeds(training.type), has_null_bitmap=known
-        )
+        known = write_zones(FILE, entries, {"rows_per_zone": f"{own.rows}"}, writer)
+        seeds = _has_seeds(training.type) if own.use_seeds is None else own.use_seeds
+        details = Details(rows_per_zone=own.rows, use_seeds=seeds, has_null_bitmap=known)
         return Built(details, 0)
 
     @classmethod
