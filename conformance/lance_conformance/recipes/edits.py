@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
 from copy import deepcopy
+from functools import reduce
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
@@ -148,6 +149,15 @@ def assign(path: str, value: object) -> MessageEdit:
 def clear(path: str) -> MessageEdit:
     """Take a field of the first page's encoding away."""
     return page({path: None})
+
+
+def nested(times: int, paths: Paths, path: str) -> MessageEdit:
+    """Put the values of the first mini-block page into one encoding after the other."""
+
+    def wrap(held: Any, _: int) -> Any:
+        return built(type(held), {**paths, path: held})
+
+    return assign(V, lambda old: reduce(wrap, range(times), old))
 
 
 def layers(*codes: int) -> MessageEdit:

@@ -18,11 +18,10 @@ from lanceref.pages.planar import dense_layout
 from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Buffer, ColumnEncoding, Flat
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet, ZippedValues
-from lanceref.proto.file2_pb2 import ColumnMetadata
 
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import RANDOM_SEED
-from lance_conformance.recipes.edits import built, column_edit
+from lance_conformance.recipes.edits import built, column_edit, inside
 from lance_conformance.recipes.handmade_files import Page, words
 from lance_conformance.recipes.model import MessageEdit
 
@@ -143,16 +142,8 @@ def zip_items(items: Sequence[bytes]) -> tuple[bytes, bytes]:
 
 def column_encoding(arm: str) -> MessageEdit:
     """Describe the first column as another kind of column."""
-
-    def edit(message: ColumnMetadata) -> None:
-        direct = message.encoding.direct
-        packed = AnyMessage.FromString(direct.encoding)
-        encoding = ColumnEncoding()
-        getattr(encoding, arm).SetInParent()
-        packed.value = encoding.SerializeToString()
-        direct.encoding = packed.SerializeToString()
-
-    return column_edit(edit)
+    held = built(ColumnEncoding, {arm: {}}).SerializeToString()
+    return column_edit({"encoding.direct.encoding": inside(AnyMessage, {"value": held})})
 
 
 def flat_page(bits: int, buffer: int = 0, kind: Buffer.BufferType = Buffer.page) -> ArrayEncoding:

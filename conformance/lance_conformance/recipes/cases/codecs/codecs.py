@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
-from lanceref.proto import encodings_v2_1_pb2
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
 
 from lance_conformance.recipes import blocks, columns, edits, pages
-from lance_conformance.recipes.cases.pages.edge_pages import SYMBOLS
+from lance_conformance.recipes.cases.pages import edge_pages
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import assign, byte, clear, field, more, page
-from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages, words
+from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages
 from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
-
-
-def _nested(message: PageLayout) -> None:
-    """Compress what is compressed, more often than messages may be nested."""
-    values_ = message.mini_block_layout.value_compression
-    for _ in range(120):
-        outer = CompressiveEncoding()
-        outer.general.compression.scheme = encodings_v2_1_pb2.COMPRESSION_ALGORITHM_ZSTD
-        outer.general.values.CopyFrom(values_)
-        values_ = outer
-    message.mini_block_layout.value_compression.CopyFrom(values_)
-
 
 _PACKED_RUNS = f"{edits.V}.rle.values.out_of_line_bitpacking"
 
@@ -57,12 +42,7 @@ _CODED = [b"\xffsymbol", b"s", b"\xff\x01", b"symbol" * 4, b""]
 
 def _codes(values: Sequence[bytes], first_row: int = 0) -> Page:
     """Lay out coded strings as one chunk."""
-    encoding = CompressiveEncoding()
-    encoding.fsst.symbol_table = SYMBOLS
-    encoding.fsst.values.variable.offsets.flat.bits_per_value = 32
-    ends = accumulate(map(len, values), initial=4 * (len(values) + 1))
-    data = words(*ends, width=4) + b"".join(values)
-    made = pages.chunked("2.1", encoding, [pages.Chunk(len(values), (data,))])
+    made = pages.chunked("2.1", edge_pages.CODED, [edge_pages.held(values)])
     return replace(made, first_row=first_row)
 
 
@@ -86,7 +66,8 @@ CASES: tuple[Recipe, ...] = (
     fault("frame", "the magic of a frame and no frame", "L.codec.general.frame",
         SpanPatch(("field c", "uncompressed size"), bytes.fromhex("28b52ffd")),
         flags="FrameBroken"),
-    fault("nested", "values that are compressed 120 times", "L.file.pages.encoding", page(_nested),
+    fault("nested", "values that are compressed 120 times", "L.file.pages.encoding",
+        edits.nested(120, {"general.compression.scheme": 2}, "general.values"),
         also="L.codec.encoding.depth"),
     fault("size-none", "a frame that is to hold nothing", "L.codec.general.size",
         SpanPatch(("field c", "uncompressed size"), bytes(8))),

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lanceref.proto.file_pb2 import Encoding, Field
 
 from lance_conformance.recipes import blocks, edits, handmade_files
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.cases.pages import edge_pages
+from lance_conformance.recipes.cases.pages.edge_pages import CODED, STRINGS
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import assign, built, byte, field, page
 from lance_conformance.recipes.handmade_files import Page, in_pages, words
@@ -26,9 +27,6 @@ from lance_conformance.recipes.pages import NULLABLE, PICKS, Chunk, chunked, one
 PAIRS_TYPE = pa.list_(pa.int16(), 2)
 PAIRS = built(CompressiveEncoding, {"fixed_size_list.items_per_value": 2,
         "fixed_size_list.values.flat.bits_per_value": 16})  # fmt: skip
-STRINGS = built(CompressiveEncoding, {"variable.offsets.flat.bits_per_value": 32})
-CODED = built(CompressiveEncoding,
-    {"fsst.symbol_table": edge_pages.SYMBOLS, "fsst.values": STRINGS})  # fmt: skip
 ROW = built(CompressiveEncoding, {"packed_struct.bits_per_value": [8, 16],
         "packed_struct.values.flat.bits_per_value": 24})  # fmt: skip
 """Rows of a byte and a word."""
@@ -99,12 +97,6 @@ def described_offsets(encoding: CompressiveEncoding) -> CompressiveEncoding:
 def run(values: Block, lengths: Block, count: int) -> Page:
     encoding = built(CompressiveEncoding, {"rle.values": values[0], "rle.run_lengths": lengths[0]})
     return chunked("2.3", encoding, [Chunk(count, (values[1], lengths[1]))])
-
-
-def coded_arms(message: PageLayout) -> None:
-    inner = CompressiveEncoding.FromString(message.mini_block_layout.dictionary.SerializeToString())
-    coded = {"fsst.symbol_table": edge_pages.SYMBOLS, "fsst.values": inner}
-    edits.put(message, {f"mini_block_layout.dictionary.{path}": new for path, new in coded.items()})
 
 
 def after_length(value: bytes) -> bytes:
@@ -284,9 +276,12 @@ CASES: tuple[Recipe, ...] = (
         of=lambda version: edge_pages.controlled(version, 9, lambda level: words(level, width=4))),
     *faults("file/2.1/arms/words", fault("num-items", "three items of four",
             "L.codec.variable.header", assign("mini_block_layout.num_dictionary_items", 3),
-            also="L.page.dictionary.num-items"), fault("coded", "a dictionary of codes of symbols",
-            "L.codec.encoding.context", page(coded_arms)), fault("bits", "offsets of 33 bits",
-            "L.codec.variable.header", SpanPatch(("header",), lambda old: b"!" + old[1:]))),
+            also="L.page.dictionary.num-items"),
+        fault("coded", "a dictionary of codes of symbols", "L.codec.encoding.context",
+            assign(f"{edits.M}.dictionary", lambda old: built(CompressiveEncoding,
+                    {"fsst.symbol_table": edge_pages.SYMBOLS, "fsst.values": old}))),
+        fault("bits", "offsets of 33 bits", "L.codec.variable.header",
+            SpanPatch(("header",), lambda old: b"!" + old[1:]))),
     *faults("file/2.3/arms/words",
         fault("computed", "a dictionary whose items are a range", "L.codec.encoding.context",
             page({"values.chunked.dictionary": blocks.steps(7, 2, 64)[0]}))),

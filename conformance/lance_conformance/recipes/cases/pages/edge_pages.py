@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
@@ -78,6 +78,8 @@ def null_pairs() -> Maker:
 
 
 SYMBOLS = symbol_table([b"symbol", b"s"], is_on=True)
+STRINGS = built(CompressiveEncoding, {"variable.offsets.flat.bits_per_value": 32})
+CODED = built(CompressiveEncoding, {"fsst.symbol_table": SYMBOLS, "fsst.values": STRINGS})
 ZSTD = pa.Codec("zstd", compression_level=9)
 
 
@@ -131,19 +133,18 @@ def out_of_step() -> Maker:
     return by_hand(column(pa.array(rows, type_)), "2.1", pages)
 
 
+def held(values: Sequence[bytes]) -> Chunk:
+    """Store strings after their offsets."""
+    ends = accumulate(map(len, values), initial=4 * (len(values) + 1))
+    return Chunk(len(values), (words(*ends, width=4) + b"".join(values),))
+
+
 def far_codes() -> Maker:
     """More codes than are expanded at a time, of texts that all have other lengths."""
-    encoding = CompressiveEncoding()
-    encoding.fsst.symbol_table = SYMBOLS
-    encoding.fsst.values.variable.offsets.flat.bits_per_value = 32
-    lengths = [1990 + 2 * number for number in range(20)]
-    chunks = []
-    for first in range(0, len(lengths), EACH):
-        ends = list(accumulate(lengths[first : first + EACH], initial=4 * (EACH + 1)))
-        codes = b"\x01" * (ends[-1] - ends[0])
-        chunks.append(Chunk(EACH, (words(*ends, width=4) + codes,)))
-    values = pa.array(["s" * length for length in lengths])
-    return in_pages(values, "2.1", chunked("2.1", encoding, chunks))
+    codes = [b"\x01" * (1990 + 2 * number) for number in range(20)]
+    chunks = [held(codes[first : first + EACH]) for first in range(0, len(codes), EACH)]
+    values = pa.array(["s" * len(code) for code in codes])
+    return in_pages(values, "2.1", chunked("2.1", CODED, chunks))
 
 
 def in_two_pages(values: pa.Array) -> Maker:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout
 
 from lance_conformance.recipes import blocks, columns, edits
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
@@ -24,18 +23,6 @@ def random_integers(count: int, type_: pa.DataType) -> pa.Array:
 
 
 _WORD = ("chunk table", "word of chunk 0")
-
-
-def _wrapped(message: PageLayout) -> None:
-    """Put the values into lists of one item, very many times."""
-    for _ in range(70):
-        inside = CompressiveEncoding()
-        inside.CopyFrom(message.mini_block_layout.value_compression)
-        outer = message.mini_block_layout.value_compression.fixed_size_list
-        outer.items_per_value = 1
-        outer.values.CopyFrom(inside)
-
-
 _TABLE = ("L.page.miniblock.table-size", "L.page.miniblock.num-items")
 _BITS = (8, 16, 32, 64)
 _INTEGERS = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in _BITS]
@@ -154,7 +141,8 @@ CASES: tuple[Recipe, ...] = (
             field(0, logical_type="timestamp:us")), fault("unit", "a timestamp in minutes",
             "L.file.schema.logical-type", field(0, logical_type="timestamp:m:-"))),
     *faults("file/2.1/miniblock/uint8",
-        fault("deep", "encodings 70 deep", "L.file.pages.encoding", page(_wrapped))),
+        fault("deep", "encodings 70 deep", "L.file.pages.encoding", edits.nested(
+                70, {"fixed_size_list.items_per_value": 1}, "fixed_size_list.values"))),
     *faults("file/2.2/miniblock/int8", fault("dictionary", "numbers in a column of dictionaries",
             "L.page.leaf.kind", field(0, logical_type="dict:string:int8:false"))),
     *faults("file/2.1/miniblock/int16", fault("narrow", "two bytes for values of one",
