@@ -32,7 +32,7 @@ def _on_files(open_file: Callable[..., Any]) -> dict[str, Operation]:
             ((start, end),) = request["ranges"]
             results = reader.read_range(int(start), int(end) - int(start))
         elif "rows" in request:
-            results = reader.take_rows([int(row) for row in request["rows"]])
+            return write_table(request["out"], _take(reader, [*map(int, request["rows"])]))
         else:
             results = reader.read_all()
         return write_table(request["out"], results.to_table())
@@ -47,6 +47,13 @@ def _on_files(open_file: Callable[..., Any]) -> dict[str, Operation]:
         }
 
     return {"file.read": file_read, "file.inspect": file_inspect}
+
+
+def _take(reader: Any, rows: list[int]) -> pa.Table:
+    """Take rows in any order, and some twice, from a reader that wants them to rise."""
+    distinct = sorted({*rows})
+    table = reader.take_rows(distinct).to_table()
+    return table if rows == distinct else table.take([distinct.index(row) for row in rows])
 
 
 def _on_datasets(dataset: Callable[..., Any]) -> dict[str, Operation]:

@@ -230,7 +230,8 @@ def apply(change: Change, parent: Mapping[str, bytes]) -> tuple[dict[str, bytes]
         files[change.to] = files.pop(target)
         return files, Patch(target, 0, target.encode(), change.to.encode(), "name")
     if isinstance(change, Resize):
-        files[target] = data[: change.keep] + change.append
+        more = change.append(data) if callable(change.append) else change.append
+        files[target] = data[: change.keep] + more
         patch = _difference(target, data, files[target], "end of file")
     elif isinstance(change, SpanPatch):
         files[target], patch = _patch_span(change, target, data)

@@ -94,6 +94,11 @@ def two(start: int, end: int) -> pa.Table:
     return numbered(start, end).append_column("b", pa.array([str(i) for i in range(start, end)]))
 
 
+def replaced(table: pa.Table, name: str, values: list[object]) -> pa.Table:
+    at = table.schema.get_field_index(name)
+    return table.set_column(at, table.field(at), pa.array(values, table.field(at).type))
+
+
 def pairs(values: list[int]) -> pa.Array:
     structs = pa.array([{"a": value} for value in values], pa.struct([("a", pa.int16())]))
     return pa.FixedSizeListArray.from_arrays(structs, 2)

@@ -160,11 +160,6 @@ def nested(times: int, paths: Paths, path: str) -> MessageEdit:
     return assign(V, lambda old: reduce(wrap, range(times), old))
 
 
-def layers(*codes: int) -> MessageEdit:
-    """State other layers of the first mini-block page."""
-    return assign(f"{M}.layers", codes)
-
-
 def resize(buffer: int, by: int) -> MessageEdit:
     """State another size of a buffer of the first page: `by` bytes more or less."""
     return column_edit({f"pages.0.buffer_sizes.{buffer}": lambda old: old + by})

@@ -99,7 +99,7 @@ def by_hand(
     def make() -> Made:
         made = file(table, version)()
         data = made.files[DATA]
-        built = _rebuild(data, columns, column_buffers or {})
+        built = rebuild(data, columns, column_buffers or {})
         return Made({DATA: built}, made.table, made_by="hand")
 
     return make
@@ -116,7 +116,7 @@ def one_page(array: pa.Array, version: str, encoding: Message, *buffers: bytes) 
     return in_pages(array, version, Page(encoding, len(array), buffers))
 
 
-def _rebuild(
+def rebuild(
     data: bytes, columns: Mapping[int, Sequence[Page]], column_buffers: Mapping[int, bytes]
 ) -> bytes:
     """Lay a file out anew: its own buffers and descriptor, and the given pages."""

@@ -126,10 +126,13 @@ class MessageEdit:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """The parent cut to `keep` bytes (negative: from the end), or with `append` after it."""
+    """The parent cut to `keep` bytes (negative: from the end), or with `append` after it.
+
+    What is appended may be made of the parent's bytes.
+    """
 
     keep: int | None = None
-    append: bytes = b""
+    append: bytes | Callable[[bytes], bytes] = b""
     target: str = DATA
 
 

@@ -19,7 +19,7 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Buffer, ColumnEncod
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet, ZippedValues
 
-from lance_conformance.recipes.blocks import Block
+from lance_conformance.recipes.blocks import Block, flat
 from lance_conformance.recipes.columns import RANDOM_SEED
 from lance_conformance.recipes.edits import built, column_edit, inside
 from lance_conformance.recipes.handmade_files import Page, words
@@ -162,6 +162,11 @@ def vectors_3(nulls: tuple[int, ...]) -> pa.Array:
 
 
 PICKS = (3, 0, 2, 2, 1)
+
+
+def picked(version: str, items: Block, count: int) -> Page:
+    """Lay out a page of what five indices pick of some items."""
+    return one_chunk(version, flat(PICKS, 8), len(PICKS), dictionary=(items, count))
 
 
 def pair(width: int) -> list[int]:

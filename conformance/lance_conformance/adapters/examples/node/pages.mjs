@@ -256,7 +256,7 @@ export function columnRows(path, pages, opened) {
     if (leaf.type.kind === "null") demand(found.isAllNull ?? false, "values in a column of nulls");
     const made = fold(path, shape, found);
     demand(made.length * scale === page.rows, `${made.length} rows, not ${page.rows}`); // L.page.levels.rows
-    rows.push(...made);
+    for (const row of made) rows.push(row);
   }
   return rows;
 }

@@ -54,10 +54,6 @@ def _back_to_back(bits: int, width: int) -> Page:
     return Page(_packed(width, bits), 2, (_bits(pair(width), width),))
 
 
-def _lanes_page(bits: int, width: int) -> Page:
-    return Page(_LANES(width, bits), 2, (fast_lanes(pair(width), bits, width),))
-
-
 _PAIRS = pa.array(
     [[{"key": "a", "value": 1}], [], [{"key": "b", "value": None}]],
     pa.list_(pa.struct([pa.field("key", pa.string(), False), pa.field("value", pa.int32())])),
@@ -178,12 +174,14 @@ CASES: tuple[Recipe, ...] = (
             f"FastLanes blocks of {bits}-bit values, a page for each width {first} to {last}",
             "L.array.bitpacked-for-non-neg.size",
             by_hand(column(array_blocks(bits, range(first, last + 1))), "2.0",
-                {0: [_lanes_page(bits, width) for width in range(first, last + 1)]})) for slug,
+                {0: [Page(_LANES(width, bits), 2, (fast_lanes(pair(width), bits, width),))
+                        for width in range(first, last + 1)]})) for slug,
         bits, first, last in (("8", 8, 1, 8), ("16", 16, 1, 16), ("32", 32, 1, 32),
             ("64", 64, 1, 44), ("64-wide", 64, 45, 64))),
     *faults("file/2.0/flat/int32", fault("type-width", "values of 64 bits in an int32 column",
             "L.array.flat.type-width", assign(f"{_FLAT}.bits_per_value", 64)),
         fault("size", "a values buffer one byte short", "L.array.flat.size", resize(-1, -1)),
+        fault("long", "a values buffer one byte long", "L.array.flat.size", resize(-1, 1)),
         fault("buffer-index", "a buffer the page does not have", "L.array.buffer.index",
             assign(f"{_FLAT}.buffer.buffer_index", 9)), fault("buffer-type", "a buffer of the file",
             "L.array.buffer.type", assign(f"{_FLAT}.buffer.buffer_type", 2)),
@@ -268,6 +266,7 @@ CASES: tuple[Recipe, ...] = (
             pa.struct([("x", pa.int32()), ("y", pa.string())]))),
     fault("two-pages", "a struct header of two pages", "L.array.struct.header",
         column_edit(lambda message: message.pages.add().CopyFrom(message.pages[0]))),
+    fault("buffer", "a struct header with a buffer", "L.array.struct.header", spare_buffer()),
     case("file/2.0/struct/in-list", "a list of structs that hold lists",
         ("L.array.struct.header", "L.array.list.num-items"),
         pa.array([[{"x": 1, "l": [True]}], [], None, [{"x": None, "l": None}, {"x": 5, "l": []}]],

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 
+from lance_conformance.recipes import edits
 from lance_conformance.recipes.columns import far
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
-from lance_conformance.recipes.edits import byte, column_edit, descriptor, field, inside, zeros
+from lance_conformance.recipes.edits import byte, column_edit, descriptor, field, inside, more
 from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import Made, Maker, MessageEdit, Recipe, Resize, SpanPatch
+from lance_conformance.recipes.model import Made, MessageEdit, Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
 
 _ROWS = pa.array([1, None, 3], pa.int32())
@@ -44,13 +45,14 @@ def _key(kind: str) -> pa.Field:
     return pa.field("k", pa.int64(), False, {word: "true", f"{word}:position": "1"})
 
 
-def _no_rows(version: str) -> Maker:
-    """Return the case of a file with a column of each kind, of which no row is asked for."""
-    return lambda: Made(file(_NESTED, version)().files, _NESTED.slice(0, 0))
-
-
 def _footer(word: str, new: int) -> SpanPatch:
     return SpanPatch(("footer", word), new)
+
+
+def _more(parent: int) -> dict[str, object]:
+    """Return a third field, of numbers, with its parent."""
+    values = {"name": "z", "id": 2, "parent_id": parent, "logical_type": "int8"}
+    return {f"schema.fields.2.{path}": value for path, value in values.items()}
 
 
 def _encoding(path: str, value: object) -> MessageEdit:
@@ -113,9 +115,9 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.0/pages/int64", "six pages of one column",
         ("L.file.pages.length", "L.file.pages.priority"),
         file(column(pa.array(range(1800), pa.int64())), "2.0", batches=6, data_cache_bytes=1024)),
-    *(case(f"file/{version}/pages/no-rows", "a take of no rows, from a column of each kind",
-            "L.file.pages.length", _no_rows(version), args={"rows": []})
-        for version in ("2.0", "2.1", "2.3")),
+    *cases("file/{2.0,2.1,2.3}/pages/no-rows", "a take of no rows, from a column of each kind",
+        "L.file.pages.length", args={"rows": []},
+        of=lambda version: lambda: Made(file(_NESTED, version)().files, _NESTED.slice(0, 0))),
     *(case(f"file/{version}/pages/int32", "four pages, the first rows as priority",
             ("L.file.pages.priority", "L.file.pages.length"),
             file(column(pa.array(range(2000), pa.int32())), version, batches=4,
@@ -127,6 +129,9 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.1/pages/lists-all", "three pages that are not described alike, one by one",
         "L.file.pages.priority",
         file(column(_UNEVEN["lists"]), "2.1", batches=3, data_cache_bytes=1)),
+    *(case(f"file/{version}/pages/any-order", "rows of four pages, the last first and one twice",
+            "L.file.pages.priority", far(pa.array(range(40), pa.int16()), version, 39, 3, 17, 3, 0,
+                batches=4, data_cache_bytes=1)) for version in ("2.0", "2.1", "2.2")),
     *faults("file/2.2/pages/int32", fault("rows", "a page of one row less",
             "L.page.miniblock.num-items", column_edit({"pages.0.length": lambda old: old - 1}))),
     *faults("file/2.1/container/two-columns",
@@ -151,8 +156,7 @@ CASES: tuple[Recipe, ...] = (
         fault("gbo-position", "the descriptor beyond the file", "L.file.gbo.entry",
             SpanPatch(("GBO[[]0].position",), 2 ** 63), stage="metadata"), fault("column-truncated",
             "the last byte of a column's metadata is cut off", "L.file.columns.message",
-            SpanPatch(("CMO[[]1].size",), lambda old: bytes([old[0] - 1]) + old[1:]),
-            stage="metadata"), fault("descriptor-garbage",
+            more("CMO[[]1].size", by=-1), stage="metadata"), fault("descriptor-garbage",
             "the descriptor starts with an end group", "L.file.globals.descriptor",
             SpanPatch(("tag and length of schema",), b"\xff\xff"), stage="metadata"),
         fault("length", "the descriptor counts one row more", "L.file.descriptor.length",
@@ -169,9 +173,7 @@ CASES: tuple[Recipe, ...] = (
         fault("children", "a list without an item", "L.file.schema.children",
             field(0, logical_type="list"), stage="metadata"),
         fault("too-few-columns", "three leaves and two columns", "L.file.schema.num-columns",
-            descriptor({"schema.fields.2.name": "z", "schema.fields.2.id": 2,
-                    "schema.fields.2.parent_id": -1, "schema.fields.2.logical_type": "int8"}),
-            stage="metadata"),
+            descriptor(_more(-1)), stage="metadata"),
         fault("extent", "a page buffer beyond the data", "L.file.pages.extent",
             column_edit({"pages.0.buffer_offsets.0": 2 ** 40}), stage="metadata"),
         fault("misaligned", "a page buffer at an odd place", "L.file.alignment.buffers",
@@ -183,7 +185,11 @@ CASES: tuple[Recipe, ...] = (
         fault("page-length", "a page of 2**62 rows", "L.file.pages.length",
             column_edit({"pages.0.length": 2 ** 62}), stage="metadata"),
         fault("two-columns-utf8", "a byte 80 in a text of nothing above it", "L.page.leaf.utf8",
-            byte("bytes", at=0, new=0x80))),
+            byte("bytes", at=0, new=0x80)),
+        fault("two-columns-late", "a first offset one byte after the table",
+            "L.codec.variable.offsets", more("field b", "offsets")),
+        fault("leaf-child", "a field without a column below one of numbers",
+            "L.file.schema.children", descriptor(_more(0)))),
     *faults("file/2.0/container/footer-2-0",
         fault("cut-head", "39 bytes are left", "L.file.footer.size", Resize(keep=39), stage="open"),
         fault("trailing-byte", "a byte after the magic", "L.file.footer.magic",
@@ -214,15 +220,16 @@ CASES: tuple[Recipe, ...] = (
         fault("encoding-missing", "a page without an encoding", "L.file.pages.encoding",
             column_edit({"pages.0.encoding": None}), stage="metadata"),
         fault("encoding-type", "an encoding of an unknown type", "L.file.pages.type-url",
-            _encoding("type_url", lambda old: f"{old}X"), stage="metadata"), lint("padding",
-            "zeros between the buffers", "L.file.padding.value", SpanPatch(("padding",), zeros))),
+            _encoding("type_url", lambda old: f"{old}X"), stage="metadata"),
+        lint("padding", "zeros between the buffers", "L.file.padding.value",
+            SpanPatch(("padding",), edits.zeros))),
     *faults("file/2.1/container/user-global-buffers",
         fault("gbo-user-buffer", "a user buffer beyond the file", "L.file.gbo.entry",
             SpanPatch(("GBO[[]1].size",), 2 ** 20), stage="metadata"),
         fault("gbo-misaligned", "a user buffer at an odd place", "L.file.alignment.buffers",
-            SpanPatch(("GBO[[]2].position",), lambda old: bytes([old[0] + 8]) + old[1:]),
-            stage="metadata"), fault("no-schema", "a descriptor without a schema",
-            "L.file.globals.descriptor", descriptor({"schema": None}), stage="metadata")),
+            more("GBO[[]2].position", by=8), stage="metadata"),
+        fault("no-schema", "a descriptor without a schema", "L.file.globals.descriptor",
+            descriptor({"schema": None}), stage="metadata")),
     *faults("file/2.1/container/extension-name",
         lint("extension-name", "the extension name is only in the metadata",
             "L.file.schema.extension-name", descriptor({"schema.fields.0.extension_name": None}))),

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from lanceref.proto.table_pb2 import Manifest
 
+from lance_conformance.recipes.columns import replaced
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import DATA_FILES, byte, data_file, manifest
 from lance_conformance.recipes.handmade_files import reworked
@@ -48,8 +49,7 @@ def early_table(
     """Return a maker of a table; `reads` says what columns read as that come back otherwise."""
     table = held = pa.table(dict(arrays))
     for name, values in (reads or {}).items():
-        at = held.schema.get_field_index(name)
-        held = held.set_column(at, held.field(at), pa.array(values, held.field(at).type))
+        held = replaced(held, name, values)
     return stored(table, holds=held, version="legacy", **options)
 
 

@@ -17,12 +17,21 @@ from lance_conformance.recipes import blocks, edits, handmade_files
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.cases.pages import edge_pages
 from lance_conformance.recipes.cases.pages.edge_pages import CODED, STRINGS
+from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
 from lance_conformance.recipes.edits import assign, built, byte, field, page
 from lance_conformance.recipes.handmade_files import Page, in_pages, words
-from lance_conformance.recipes.model import Maker, Recipe, Resize, SpanPatch
+from lance_conformance.recipes.model import DATA, Maker, Recipe, Resize, SpanPatch
 from lance_conformance.recipes.oracle_made import column, file
-from lance_conformance.recipes.pages import NULLABLE, PICKS, Chunk, chunked, one_chunk, zipped
+from lance_conformance.recipes.pages import (
+    NULLABLE,
+    PICKS,
+    Chunk,
+    chunked,
+    one_chunk,
+    picked,
+    zipped,
+)
 
 PAIRS_TYPE = pa.list_(pa.int16(), 2)
 PAIRS = built(CompressiveEncoding, {"fixed_size_list.items_per_value": 2,
@@ -39,7 +48,6 @@ WORDS = [b"symbols", b"", b"\xc3\xa4", b"s"]
 CODES = [b"\x00\x01", b"", b"\xff\xc3\xff\xa4", b"\x01"]
 """The words in symbols."""
 
-LOGS = (11, 13, 14, 15, 1)
 RUN_LENGTHS = "values.chunked.compression.rle.run_lengths"
 COUNT_CORNERS = 1030
 """Values of a chunk: a whole block, and six after it."""
@@ -49,6 +57,9 @@ def texts(values: Sequence[bytes]) -> pa.Array:
     return pa.array([value.decode() for value in values])
 
 
+PICKED = texts([WORDS[pick] for pick in PICKS])
+
+
 def levels_arms(version: str) -> Maker:
     definition, data = blocks.compressed(blocks.flat([0, 1, 0], 16), "zstd")
     chunk = Chunk(3, (words(1, 0, 3, width=4),), data)
@@ -56,14 +67,25 @@ def levels_arms(version: str) -> Maker:
     return in_pages(pa.array([1, None, 3], pa.int32()), version, page)
 
 
-def logs(version: str) -> Maker:
+def flags(version: str, *counts: int) -> Page:
+    """Lay out compressed chunks of booleans, of which the odd ones are false."""
     chunks = []
-    for log in LOGS:
-        encoding, data = blocks.compressed((CompressiveEncoding(), b"U" * max(1, 2**log // 8)))
+    for count in counts:
+        encoding, data = blocks.compressed((CompressiveEncoding(), b"U" * -(-count // 8)))
         encoding.general.values.flat.bits_per_value = 1
-        chunks.append(Chunk(2**log, (data,)))
-    values = [True, False] * (sum(2**log for log in LOGS) // 2)
-    return in_pages(pa.array(values), version, chunked(version, encoding, chunks))
+        chunks.append(Chunk(count, (data,)))
+    return chunked(version, encoding, chunks)
+
+
+def logs(version: str, *counts: int) -> Maker:
+    values = pa.array([True, False] * (sum(counts) // 2))
+    return in_pages(values, version, flags(version, *counts))
+
+
+def one_more(old: bytes) -> bytes:
+    """Lay a file of flags out anew, with one flag more in its one chunk."""
+    longer = handmade_files.rebuild(old, {0: [flags("2.1", 2**15 + 1)]}, {})
+    return apply(edits.descriptor({"length": 2**15 + 1}), {DATA: longer})[0][DATA]
 
 
 def strings(values: Sequence[bytes], head: bytes = b"") -> Block:
@@ -71,10 +93,6 @@ def strings(values: Sequence[bytes], head: bytes = b"") -> Block:
     ends = [sum(map(len, values[:number])) for number in range(len(values) + 1)]
     head = head or words(32, 8 + 4 * len(ends), width=4)
     return STRINGS, head + words(*ends, width=4) + b"".join(values)
-
-
-def picked(version: str, items: Block, count: int) -> Page:
-    return one_chunk(version, blocks.flat(PICKS, 8), len(PICKS), dictionary=(items, count))
 
 
 def offsets() -> Maker:
@@ -126,12 +144,6 @@ def struct_rows() -> Maker:
     return in_pages(column(pa.array(values, type_), packed="true"), "2.3", page)
 
 
-def old_header() -> Maker:
-    """A dictionary of strings after a header of nine bytes."""
-    items = strings(WORDS, b" " + words(len(WORDS), 9 + 4 * (len(WORDS) + 1), width=4))
-    return in_pages(texts([WORDS[pick] for pick in PICKS]), "2.1", picked("2.1", items, 4))
-
-
 def two_dictionaries() -> Maker:
     """Two pages of chunks, each with items of its own; rows are taken of both."""
     pages, rows = [], []
@@ -144,16 +156,20 @@ def two_dictionaries() -> Maker:
     return lambda: replace(make(), table=column(values.take([1, 4, 5, 8])))
 
 
-def tail() -> Maker:
-    """A block of packed levels, and six after it as they are."""
+def tail(*above: int) -> Maker:
+    """A block of packed levels, and six after it as they are, with structs above."""
     levels = [int(at % 13 == 1) for at in range(COUNT_CORNERS)]
     encoding, _ = blocks.out_of_line(levels[:1024], 16)
     data = handmade_files.fast_lanes(levels[:1024], 16, 1) + words(*levels[1024:], width=2)
     values = [at % 200 for at in range(COUNT_CORNERS)]
     chunk = Chunk(COUNT_CORNERS, (words(*values, width=1),), data)
     made = chunked("2.1", blocks.flat([0], 8)[0], [chunk], definition=encoding)
-    rows = [None if is_null else at for at, is_null in zip(values, levels, strict=True)]
-    return in_pages(pa.array(rows, pa.uint8()), "2.1", made)
+    edits.inner(made.encoding, edits.M).layers.extend(above)
+    held = [None if is_null else at for at, is_null in zip(values, levels, strict=True)]
+    rows = pa.array(held, pa.uint8())
+    for _ in above:
+        rows = pa.StructArray.from_arrays([rows], ["x"])
+    return in_pages(rows, "2.1", made)
 
 
 def distinct(indices: Sequence[int], items: Block, count: int, values: pa.Array) -> Maker:
@@ -181,14 +197,18 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.1/arms/unequal", "structs of whose children one has a page, the other two",
         "L.file.pages.length", edge_pages.unequal()),
     case("file/2.1/arms/old-header", "a dictionary of strings with the header of early writers",
-        "L.codec.variable.header", old_header()),
+        "L.codec.variable.header", in_pages(PICKED, "2.1", picked("2.1",
+                strings(WORDS, b" " + words(len(WORDS), 9 + 4 * (len(WORDS) + 1), width=4)), 4))),
     fault("gbo-next", "a table that goes on in the footer", "L.file.footer.gbo-start",
-        SpanPatch(("footer", "gbo_start"),
-            lambda old: (int.from_bytes(old, "little") + 8).to_bytes(8, "little"))),
+        edits.more("footer", "gbo_start", by=8)),
     fault("least", "nothing but a table, for a descriptor of no bytes", "L.file.globals.descriptor",
         Resize(0, edge_pages.LEAST)),
     case("file/2.1/arms/tail", "a whole block of packed levels, and six levels after it",
         "L.codec.bitpack.out-of-line", tail()),
+    case("file/2.1/arms/tail-below", "the same levels, of which none says that a struct is null",
+        "L.codec.bitpack.raw-tail", tail(NULLABLE)),
+    fault("wide", "a level of two bits after those of one", "L.codec.bitpack.raw-tail",
+        byte("packed values", at=-2, new=2)),
     case("file/2.1/arms/two-dictionaries", "rows of two pages that have items of their own",
         "L.page.dictionary.num-items", two_dictionaries(), args={"rows": [1, 4, 5, 8]}),
     case("file/2.1/arms/small-chunks", "chunks of two and of four booleans", "L.page.miniblock.log",
@@ -226,8 +246,8 @@ CASES: tuple[Recipe, ...] = (
         byte("field c", "bytes", at=0, new=2)),
     case("file/2.1/arms/one-row-pages", "two pages of a row each", "L.file.pages.priority",
         edge_pages.in_two_pages(pa.array([7, 8], pa.int64()))),
-    fault("fill", "a value buffer of eight bytes less", "L.page.miniblock.chunk-fill", SpanPatch(
-            ("chunk 0", "size of value buffer 0"), lambda old: bytes([old[0] - 8]) + old[1:])),
+    fault("fill", "a value buffer of eight bytes less", "L.page.miniblock.chunk-fill",
+        edits.more("chunk 0", "size of value buffer 0", by=-8)),
     case("file/2.1/arms/zstd-items", "the items of a dictionary in a zstd frame",
         "L.codec.general.frame",
         distinct([0, 1, 0], blocks.compressed(blocks.flat([5, 6], 64), "zstd"), 2,
@@ -239,10 +259,14 @@ CASES: tuple[Recipe, ...] = (
     *cases("file/{2.1,2.2,2.3}/arms/levels", "definition levels that are compressed",
         "L.codec.encoding.levels", of=levels_arms),
     *cases("file/{2.1,2.2,2.3}/arms/logs", "chunks of 2**11 to 2**15 booleans, compressed",
-        "L.page.miniblock.log", of=logs),
+        "L.page.miniblock.log", of=lambda version: logs(version, 2**11, 2**13, 2**14, 2**15, 2)),
+    case("file/2.1/arms/largest", "a last chunk of 2**15 booleans", "L.page.miniblock.num-items",
+        logs("2.1", 2**15)),
+    fault("more", "a last chunk of 2**15 + 1 booleans", "L.page.miniblock.num-items",
+        Resize(0, one_more)),
     *cases("file/{2.1,2.2,2.3}/arms/words", "a dictionary of strings as they are",
-        "L.page.dictionary.num-items", of=lambda version: in_pages(
-            texts([WORDS[pick] for pick in PICKS]), version, picked(version, strings(WORDS), 4))),
+        "L.page.dictionary.num-items",
+        of=lambda version: in_pages(PICKED, version, picked(version, strings(WORDS), 4))),
     *cases("file/{2.1,2.2,2.3}/arms/pairs", "a dictionary of pairs", "L.page.dictionary.num-items",
         of=lambda version: in_pages(
             pa.array([[2 * pick, 2 * pick + 1] for pick in PICKS], PAIRS_TYPE), version,
@@ -262,6 +286,10 @@ CASES: tuple[Recipe, ...] = (
     *cases("file/{2.1,2.2,2.3}/arms/zipped-rows", "packed rows, one by one",
         "L.codec.packed-struct.bits",
         of=lambda version: in_pages(ROWS, version, zipped(version, ROW, ROW_BYTES, value_bits=24))),
+    *faults("file/{2.1,2.2}/arms/zipped-rows", fault("misaligned", "rows from the eighth byte on",
+            "L.file.alignment.buffers", edits.column_edit({"pages.0.buffer_offsets.0": 8})),
+        fault("after", "rows that lie in the descriptor", "L.file.pages.extent",
+            edits.column_edit({"pages.0.buffer_offsets.0": 64}))),
     *cases("file/{2.1,2.2,2.3}/arms/zipped-codes",
         "strings coded by symbols, each compressed after that", "L.codec.general.frame", of=lambda
         version: in_pages(texts(WORDS), version, zipped(version, blocks.compressed((CODED, b""))[0],

@@ -13,7 +13,7 @@ from lance_conformance.recipes.edits import assign, byte, field, more, resize, s
 from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.oracle_made import column
-from lance_conformance.recipes.pages import PICKS, one_chunk
+from lance_conformance.recipes.pages import PICKS, one_chunk, picked
 
 _C = "constant_layout"
 
@@ -22,12 +22,6 @@ _NULL_LISTS = pa.array([[None, None], [], None, [None]], pa.list_(pa.int32()))
 _POOL = [10**9, 10**9 + 3, 10**9 + 1, 10**9 + 2]
 _PICKS = [0, 1, 2, 3, 3, 0]
 _ITEMS = [5, 9, 6, 7]
-
-
-def _page(items: Block, version: str) -> Page:
-    picks = blocks.flat(PICKS, 8)
-    return one_chunk(version, picks, len(PICKS), dictionary=(items, len(_ITEMS)))
-
 
 _EVERY = blocks.every(_ITEMS, 64)
 _CODED: tuple[Block, ...] = (
@@ -172,7 +166,7 @@ CASES: tuple[Recipe, ...] = (
             f"dictionaries of eight-byte items in {len(_CODED)} codecs",
             "L.page.dictionary.num-items",
             by_hand(column(pa.array([_ITEMS[pick] for pick in PICKS] * len(_CODED), pa.int64())),
-                version, {0: [_page(items, version) for items in _CODED]}))
+                version, {0: [picked(version, items, len(_ITEMS)) for items in _CODED]}))
         for version in ("2.1", "2.2", "2.3")),
     case("file/2.1/dictionary/arrow-int16", "indices of 16 bits", "L.page.dictionary.index-width",
         _KEYS.cast(pa.dictionary(pa.type_for_alias("int16"), pa.string()))),
@@ -223,5 +217,9 @@ CASES: tuple[Recipe, ...] = (
         fault("key-width", "32-bit indices for int8 keys", "L.codec.flat.size",
             assign(f"{edits.V}.flat.bits_per_value", 32))),
     *faults("file/{2.1,2.2}/dictionary/arrow", fault("index", "an index of 3 into three items",
-            "L.page.dictionary.index-range", byte("field c", "values", at=0, new=3))),
+            "L.page.dictionary.index-range", byte("field c", "values", at=0, new=3)),
+        fault("null-index", "an index of 3 in a slot that is null", "L.page.dictionary.index-range",
+            byte("field c", "values", at=2, new=3))),
+    *faults("file/2.2/dictionary/widths-8", fault("bomb", "2**31 items, which need no bytes",
+            "L.codec.limits.expansion", assign(f"{edits.M}.num_dictionary_items", 2 ** 31))),
 )  # fmt: skip

@@ -100,10 +100,6 @@ def made_frame() -> Made:
     return in_pages(values, "2.1", page)()
 
 
-EACH = 4
-"""Texts of a chunk."""
-
-
 def items_least(values: list[list[int]], width: int, first_row: int = 0) -> Page:
     """Zip the items of lists, each after a level that says whether a row begins."""
     entries: list[bytes] = []
@@ -142,7 +138,7 @@ def held(values: Sequence[bytes]) -> Chunk:
 def far_codes() -> Maker:
     """More codes than are expanded at a time, of texts that all have other lengths."""
     codes = [b"\x01" * (1990 + 2 * number) for number in range(20)]
-    chunks = [held(codes[first : first + EACH]) for first in range(0, len(codes), EACH)]
+    chunks = [held(codes[first : first + 4]) for first in range(0, len(codes), 4)]
     values = pa.array(["s" * len(code) for code in codes])
     return in_pages(values, "2.1", chunked("2.1", CODED, chunks))
 

@@ -30,13 +30,6 @@ def _vectors(items: list[float | None]) -> pa.Array:
 
 
 _LONG = pa.array([url * 30 for url in columns.PATHS])
-
-
-def _lists(items: pa.Array) -> pa.Array:
-    offsets = pa.array(range(0, len(items) + 1, 2), pa.int32())
-    return pa.ListArray.from_arrays(offsets, items)
-
-
 _NUMBERS = pa.array(range(30))
 
 _PAGE = "L.page.fullzip.entry"
@@ -172,7 +165,8 @@ CASES: tuple[Recipe, ...] = (
         "lengths of eight bytes, a row index of two",
         pa.array(["x" * i for i in range(60)], pa.large_string())),
     *_zipped("file/{2.1,2.2,2.3}/zipped/lists",
-        "lists that are never null: repetition levels alone", _lists(_NUMBERS)),
+        "lists that are never null: repetition levels alone",
+        pa.ListArray.from_arrays(pa.array(range(0, 31, 2), pa.int32()), _NUMBERS)),
     *_zipped("file/2.3/zipped/packed", "packed rows of fixed fields, zipped",
         pa.array([{"a": i, "b": i * 2} for i in range(20)], columns.PAIR), packed="true"),
     *faults("file/2.2/zipped/lz4-level", fault("size", "a block of one byte less than told",

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from lance_conformance.recipes import blocks, columns, edits
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
-from lance_conformance.recipes.edits import assign, byte, field, layers, more, page
+from lance_conformance.recipes.edits import assign, byte, field, more, page
 from lance_conformance.recipes.handmade_files import in_pages, words
 from lance_conformance.recipes.model import Recipe, SpanPatch
 from lance_conformance.recipes.pages import Chunk, chunked, one_chunk
@@ -87,8 +87,7 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("word of chunk 0",), lambda old: bytes([old[0] & 0xF0]) + old[1:]),
         flags="CountMismatch"),
     fault("count", "a last block of more than 1 024 values", "L.codec.bitpack.count",
-        SpanPatch(("word of chunk 0",), lambda old: bytes([old[0] - 1]) + old[1:]),
-        flags="CountMismatch"),
+        more("word of chunk 0", by=-1), flags="CountMismatch"),
     fault("types", "packed values of 24 bits", "L.codec.bitpack.types",
         assign(f"{edits.V}.inline_bitpacking.uncompressed_bits_per_value", 24),
         flags="WidthMismatch"),
@@ -101,8 +100,7 @@ CASES: tuple[Recipe, ...] = (
             "L.page.miniblock.chunk-bytes", byte(*_WORD, at=1, new=0xFF)), fault("log",
             "a chunk of 2**15 values", "L.page.miniblock.num-items", byte(*_WORD, at=0, new=0x0F)),
         fault("last-log", "a last chunk that states its values", "L.page.miniblock.last-log",
-            SpanPatch(("chunk table", "word of chunk 1"),
-                lambda old: bytes([old[0] | 3]) + old[1:])),
+            more("chunk table", "word of chunk 1", by=3)),
         fault("table-size", "a chunk table of three bytes", "L.page.miniblock.table-size",
             edits.column_edit({"pages.0.buffer_sizes.0": 3}))),
     *faults("file/2.2/miniblock/no-nulls", fault("log", "a first chunk without a count",
@@ -164,11 +162,12 @@ CASES: tuple[Recipe, ...] = (
             page({"mini_block_layout.value_compression": None})),
         fault("width", "values of 64 bits in an int32 column", "L.codec.flat.size",
             assign(f"{edits.V}.flat.bits_per_value", 64)),
-        fault("layers-none", "no layer at all", "L.page.layers.present", layers()),
-        fault("layers-code", "a layer of no kind", "L.page.layers.code", layers(0)),
-        fault("layers-path", "a list layer in a column without lists", "L.page.layers.path",
-            layers(3, 4)), lint("padding", "zeros after the levels of a chunk",
-            "L.page.miniblock.padding", SpanPatch(("chunk 0", "padding"), edits.zeros)),
+        *(fault(f"layers-{slug}", title, f"L.page.layers.{clause}",
+                assign(f"{edits.M}.layers", codes)) for slug, title, clause, codes in (
+                ("none", "no layer at all", "present", ()), ("code", "a layer of no kind", "code",
+                    (0,)), ("path", "a list layer in a column without lists", "path", (3, 4)))),
+        lint("padding", "zeros after the levels of a chunk", "L.page.miniblock.padding",
+            SpanPatch(("chunk 0", "padding"), edits.zeros)),
         fault("def-range", "a definition level no layer has", "L.page.levels.def-range",
             byte("field c", "levels", at=0, new=5, nth=1)),
         fault("buffer-compression", "a compressed flat buffer",

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pylanceref
-import pyroaring
 from lanceref.proto.table_pb2 import DeletionFile
 from pylanceref.file import LanceFileWriter
 from pylanceref.metadata import DataFile as metadata_DataFile
@@ -18,7 +17,7 @@ from pylanceref.operation import LanceOperation as Op
 from pyroaring import BitMap
 
 from lance_conformance.recipes import edits, model
-from lance_conformance.recipes.columns import numbered
+from lance_conformance.recipes.columns import numbered, replaced
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import LAST, SECOND, fragment, manifest
 from lance_conformance.recipes.handmade_files import reworked, words
@@ -38,7 +37,7 @@ def _deletions(dataset: Any) -> Path:
 def _to_bitmap(dataset: Any) -> None:
     """Put a bitmap, of runs where they are shorter, in place of the Arrow file."""
     path = _deletions(dataset)
-    bitmap = pyroaring.BitMap(pa.ipc.open_file(path.read_bytes()).read_all()["row_id"].to_pylist())
+    bitmap = BitMap(pa.ipc.open_file(path.read_bytes()).read_all()["row_id"].to_pylist())
     bitmap.run_optimize()
     path.unlink()
     path.with_suffix(".bin").write_bytes(bitmap.serialize())
@@ -55,10 +54,10 @@ def _listed(dataset: Any, *rows: int, compression: str | None = None) -> None:
 
 _RUNS = (*range(2, 12), *range(15, 25))
 
-_FAR_ROWS = 65_560
+_BITS = pa.table({"a": [row in (1, 65537) for row in range(65_560)]})
 """Rows of which some have more than 16 bits."""
 
-_BITS = pa.table({"a": pa.array([n in (1, 65537) for n in range(_FAR_ROWS)])})
+_EVEN = pa.table({"a": [row % 2 == 1 for row in range(8192)]})
 
 _SPARSE = pa.table({"a": [row % 2**16 in range(1, 6) for row in range(3 * 2**16 + 20)]})
 """Rows of which five follow each other in each of four containers."""
@@ -127,10 +126,6 @@ _BASE = pa.table(
 """Fields 0, 1, 2 and 3, 4 below 2, in two fragments of three rows."""
 
 
-def _write(uri: str) -> None:
-    pylanceref.write_dataset(_BASE, uri, data_storage_version="2.1", max_rows_per_file=3)
-
-
 def overlay_file(
     uri: str, number: int, offsets: list[int] | list[list[int]], rows: pa.Table, fields: list[int]
 ) -> None:
@@ -147,11 +142,6 @@ def overlay_file(
     pylanceref.LanceDataset.commit(uri, Op.DataOverlay([group]), read_version=version)
 
 
-def _with(rows: pa.Table, column: str, values: list[object]) -> pa.Table:
-    number = rows.schema.get_field_index(column)
-    return rows.set_column(number, rows.field(number), pa.array(values, rows.field(number).type))
-
-
 _case = partial(dataset, by="reference")
 """Returns a maker of what the reference writes by steps."""
 
@@ -166,14 +156,14 @@ def _overlaid(
     """Return a maker of the base with overlays, without the rows that are gone at its start."""
 
     def steps(uri: str) -> pa.Table:
-        _write(uri)
+        pylanceref.write_dataset(_BASE, uri, data_storage_version="2.1", max_rows_per_file=3)
         before(pylanceref.dataset(uri))
         for number, (offsets, rows, fields) in enumerate(overlays):
             overlay_file(uri, number, offsets, rows, fields)
         after(pylanceref.dataset(uri))
         table = _BASE
         for name, values in held.items():
-            table = _with(table, name, values)
+            table = replaced(table, name, values)
         return table.slice(gone)
 
     return _case(steps)
@@ -215,6 +205,13 @@ def _first(edit: model.Paths) -> model.Paths:
 
 
 _SAID_BITMAP = {"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}
+
+
+def _marked(table: pa.Table) -> model.Maker:
+    """Delete by a bitmap the rows in which a flag is set."""
+    left = table.filter(pc.invert(table["a"]))
+    made = stored(table, lambda dataset: dataset.delete("a"), _to_bitmap, holds=left)
+    return reworked(made, manifest(_SAID_BITMAP, SECOND))
 
 
 CASES: tuple[Recipe, ...] = (
@@ -314,9 +311,9 @@ CASES: tuple[Recipe, ...] = (
         reworked(stored(numbered(0, 30), lambda ds: ds.delete(f"a in {_RUNS}"), _to_bitmap,
                 holds=_left(30, *_RUNS)), manifest(_SAID_BITMAP, SECOND)), reachable=True),
     case("table/any/deletions/bitmap-keys-two", "a bitmap with a container for rows above 65535",
-        "L.table.roaring.order", reworked(stored(_BITS, lambda ds: ds.delete("a"), _to_bitmap,
-                holds=_BITS.take(pa.array([n for n in range(_FAR_ROWS) if n not in (1, 65537)]))),
-            manifest(_SAID_BITMAP, SECOND)), reachable=True),
+        "L.table.roaring.order", _marked(_BITS), reachable=True),
+    case("table/any/deletions/bitmap-4096", "a bitmap with the most values of an array container",
+        "L.table.roaring.containers", _marked(_EVEN), reachable=True),
     case("table/any/deletions/arrow-zstd", "a deletion file whose Arrow body is compressed",
         ("L.table.deletions.arrow-magic", "L.table.limits.deletions"),
         reworked(stored(numbered(0, 50), lambda ds: ds.delete("a >= 10 and a < 15"),
@@ -328,9 +325,7 @@ CASES: tuple[Recipe, ...] = (
     fault("arrow-claim", "a compressed batch that claims 2**30 bytes", "L.table.limits.deletions",
         SpanPatch(("plain size of row_id",), 2 ** 30, target="_deletions/*.arrow")),
     case("table/any/deletions/bitmap-four", "a bitmap of four containers, which all have runs",
-        "L.table.roaring.offsets", reworked(stored(_SPARSE, lambda ds: ds.delete("a"), _to_bitmap,
-                holds=_SPARSE.filter(pc.invert(_SPARSE["a"]))), manifest(_SAID_BITMAP, SECOND)),
-        reachable=True),
+        "L.table.roaring.offsets", _marked(_SPARSE), reachable=True),
     case("table/any/deletions/two-pages", "deleted rows of each of two pages",
         "L.table.deletions.applied", reworked(_case(_two_pages_left),
             edits.data_file({"file_size_bytes": None}, SECOND), by="reference")),
