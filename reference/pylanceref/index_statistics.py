@@ -68,7 +68,7 @@ def _(index: Ngram) -> Shown:
 
 @statistics_of.register
 def _(index: ZoneMap) -> Shown:
-    return {"num_zones": len(index.spans.fragments), "rows_per_zone": index.stated}
+    return {"num_zones": len(index.spans.fragments), "rows_per_zone": index.stated.rows}
 
 
 @statistics_of.register
