@@ -52,11 +52,15 @@ def next_level(
 
 def _passed(members: Sequence[Case], told: Mapping[str, Outcome]) -> tuple[int, int]:
     """Return how many cases pass, and how many count for the level: those with a MUST."""
-    clauses = register.load()
-    counted = [case for case in members if register.has_must(case.clauses, clauses)]
+    counted = _with_must(members)
     passed = sum(told.get(case.id) == Outcome.PASS for case in counted)
     way = sum(levels.is_in_the_way(case.manifest, told.get(case.id)) for case in counted)
     return passed, passed + way
+
+
+def _with_must(members: Sequence[Case]) -> list[Case]:
+    clauses = register.load()
+    return [case for case in members if register.has_must(case.clauses, clauses)]
 
 
 def _ended(verdict: tuple[Outcome, str] | None) -> str:
@@ -72,8 +76,7 @@ def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str 
 
     None: every level is reached.
     """
-    clauses = register.load()
-    counted = [case for case in active if register.has_must(case.clauses, clauses)]
+    counted = _with_must(active)
     waiting = {case.level for case in counted} - {
         case.level for case in counted if told.get(case.id) == Outcome.PASS
     }

@@ -97,6 +97,14 @@ def windows(data: Bytes, size: int) -> NDArray[np.void]:
     return np.ndarray((max(0, len(data) - size + 1),), f"V{size}", data.data, 0, (1,))
 
 
+def _at_equal_distances(data: Bytes, starts: Ints, size: int) -> Bytes | None:
+    """Return a view of rows that lie at equal distances and do not overlap: (n, size); or None."""
+    step = int(starts[1] - starts[0]) if len(starts) > 1 else 0
+    if step < size or (np.diff(starts) != step).any():
+        return None
+    return np.ndarray((len(starts), size), np.uint8, data.data, int(starts[0]), (step, 1))
+
+
 @codec_values.gather_rows.replaced_by
 def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
@@ -105,9 +113,8 @@ def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """
     if not 0 < size <= SLAB_BYTES:
         return join_pieces(data, starts, starts + size).reshape(len(starts), size)
-    step = int(starts[1] - starts[0]) if len(starts) > 1 else 0
-    if step >= size and (np.diff(starts) == step).all():  # a view has them
-        return np.ndarray((len(starts), size), np.uint8, data.data, int(starts[0]), (step, 1))
+    if (view := _at_equal_distances(data, starts, size)) is not None:
+        return view
     rows: Bytes = windows(data, size)[starts].view(np.uint8).reshape(-1, size)
     return rows
 
@@ -120,13 +127,12 @@ def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
     """
     sizes = ends - starts
     total = int(sizes.sum())
-    if len(sizes) > 1 and (sizes[:-1] == sizes[0]).all():
-        body, size, step = len(sizes) - 1, int(sizes[0]), int(starts[1] - starts[0])
-        if step >= size and (np.diff(starts) == step).all():  # pieces at equal distances
+    if len(sizes) > 2 and (sizes[:-1] == sizes[0]).all():
+        rows = _at_equal_distances(data, starts[:-1], int(sizes[0]))
+        if rows is not None:
             out = np.empty(total, np.uint8)
-            rows = np.ndarray((body, size), np.uint8, data.data, int(starts[0]), (step, 1))
-            out[: body * size].reshape(body, size)[:] = rows
-            out[body * size :] = data[int(starts[-1]) : int(ends[-1])]
+            out[: rows.size].reshape(rows.shape)[:] = rows
+            out[rows.size :] = data[int(starts[-1]) : int(ends[-1])]
             return out
     out = np.empty(total + SLAB_BYTES, np.uint8)
     _put(out, np.cumsum(sizes) - sizes, data, starts, sizes)

@@ -385,7 +385,7 @@ def look_up(table: NDArray[Sums], columns: Bytes) -> NDArray[Sums]:
 @distance.products.replaced_by
 def products(rows: NDArray[np.number], vector: NDArray[Number]) -> NDArray[Number]:
     """Return the products [n] of rows [n, d] and a vector [d], in its type."""
-    if 1 < len(rows) <= FEW_ROWS:
+    if len(rows) <= FEW_ROWS:
         few: NDArray[Number] = np.matmul(rows.astype(vector.dtype, copy=False), vector)
         return few
     are_bytes = rows.dtype == np.uint8 and vector.dtype == np.float32

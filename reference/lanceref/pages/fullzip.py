@@ -202,9 +202,7 @@ class FullZipPage(Page):
         heads = begins[tails - (last - first) + 1]
         at, sizes = self._page.extents[0].offset + heads, stops[tails] - heads
         data, places = self._file.gather(at, sizes, "entries", "L.page.fullzip.size")
-        moved, base = places - heads, int(at[0] - places[0])
-        if len(moved) > 1:
-            moved = np.repeat(moved, last - first)
+        moved, base = np.repeat(places - heads, last - first), int(at[0] - places[0])
         return self._cut(Zipped(self._file.ctx, data, base, begins + moved, stops + moved))
 
     def _cut(self, zipped: Zipped) -> Entries:

@@ -315,8 +315,6 @@ def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int
 
     `starts` and `ends` (n,), the result (sum of sizes,).
     """
-    if len(starts) == 1:
-        return np.arange(int(starts[0]), int(ends[0]), dtype=np.int64)
     sizes = ends - starts
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()), dtype=np.int64)

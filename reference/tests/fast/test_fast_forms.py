@@ -167,10 +167,12 @@ def test_flags_are_values_of_one_bit(packed):
     st.integers(0, 12),
 )
 def test_pieces_are_joined_alike(pieces, size):
-    """Ranges anywhere, of any size; rows of one size."""
-    data = np.arange(102, dtype=np.uint8)
+    """Ranges anywhere, of any size; rows of one size, and at equal distances."""
+    data, even = np.arange(102, dtype=np.uint8), 4 * np.arange(len(pieces))
     starts, counts = np.array(pieces, np.int64).reshape(-1, 2).T
     calls = [
+        (values.join_pieces, data, even, even + np.minimum(size, 4 + counts[-1:])),
+        (values.gather_rows, data, even, size),
         (values.join_pieces, data, starts, starts + counts),
         (values.gather_rows, data, starts, size),
         (values.count_before, data % 3 == 0, starts),

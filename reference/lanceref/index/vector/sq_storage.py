@@ -101,12 +101,8 @@ def l2_distances(
     """
     # L.index.vector.sq.code
     numbers = query.astype(squares.dtype)
-    near = products(codes, numbers)
-    near *= -2
-    near += squares
-    near += numbers @ numbers
-    step = bounds.step
-    return np.asarray(near.astype(np.float32, copy=False) * (step * step), np.float32)
+    near = squares - 2 * products(codes, numbers) + numbers @ numbers
+    return np.asarray(near.astype(np.float32) * (bounds.step * bounds.step), np.float32)
 
 
 def squares_of(codes: Codes) -> NDArray[np.floating]:
