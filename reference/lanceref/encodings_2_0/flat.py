@@ -138,18 +138,27 @@ FlatValues: TypeAlias = RawFlat | Compressed
 """The packed bytes of flat values, stored raw or compressed."""
 
 
+@dataclass(frozen=True, slots=True)
+class FlatRows:
+    """Flat values as rows of an Arrow type of fixed width."""
+
+    type: pa.DataType
+    values: FlatValues
+
+    def __call__(self, rows: RowRanges) -> pa.Array:
+        return self.array(rows.count, self.values.data(rows))
+
+    def array(self, count: int, data: NDArray[np.uint8]) -> pa.Array:
+        """Return `count` rows of `data` (bytes,), which is not copied."""
+        return pa.Array.from_buffers(self.type, count, [None, pa.py_buffer(data)])
+
+
 def open_flat_array(flat: pb.Flat, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
     """Open flat values of a fixed-width Arrow type."""
     bits = None if pa.types.is_fixed_size_list(type_) else slot_bits(type_)
     expect("L.array.flat.type-width", flat.bits_per_value, bits, page.place)
     kind = "bitmap" if bits == 1 else f"{type_}[]"
-    values = open_flat(flat, num_rows, page, "values", kind)
-
-    def read(rows: RowRanges) -> pa.Array:
-        data = pa.py_buffer(values.data(rows))  # nothing is copied for one range
-        return pa.Array.from_buffers(type_, rows.count, [None, data])
-
-    return read
+    return FlatRows(type_, open_flat(flat, num_rows, page, "values", kind))
 
 
 def open_flat(flat: pb.Flat, num_values: int, page: Page, name: str, kind: str) -> FlatValues:
@@ -235,13 +244,19 @@ def open_fixed_size_list(
     size = int(encoding.dimension)
     wanted = type_.list_size if pa.types.is_fixed_size_list(type_) else None
     expect("L.array.fixed-size-list.dimension", size, wanted, page.place)
-    items = page.open(encoding.items, type_.value_type, num_rows * size)
+    return FixedSizeListRows(type_, page.open(encoding.items, type_.value_type, num_rows * size))
 
-    def read(rows: RowRanges) -> pa.Array:
-        children = [items(rows.scaled(size))]
-        return pa.Array.from_buffers(type_, rows.count, [None], children=children)
 
-    return read
+@dataclass(frozen=True, slots=True)
+class FixedSizeListRows:
+    """Lists of one size over the rows of their items."""
+
+    type: pa.DataType
+    items: ReadRows
+
+    def __call__(self, rows: RowRanges) -> pa.Array:
+        items = self.items(rows.scaled(self.type.list_size))
+        return pa.Array.from_buffers(self.type, rows.count, [None], children=[items])
 
 
 class PageBuffers:

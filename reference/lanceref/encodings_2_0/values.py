@@ -10,14 +10,16 @@ Clauses: L.array.encoding.tag, L.array.nullable.field, L.array.column.encoding
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from lanceref.codecs.encoder_inputs import params_of
 from lanceref.core.arrow_buffers import STRINGS
+from lanceref.core.context import specified
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.limits import run_rows
@@ -59,6 +61,16 @@ def open_array(encoding: ArrayEncoding, type_: pa.DataType, num_rows: int, page:
     raise UnknownEncoding(clause, page.place, found, f"values of {type_}")
 
 
+Part: TypeAlias = tuple[Page, ReadRows, RowRanges]
+"""A page, its encoding, and the rows that are wanted of it."""
+
+
+@specified
+def read_pages(parts: Sequence[Part]) -> Iterable[tuple[Page, pa.Array]]:
+    """Return the wanted rows of every page, each with the page."""
+    return [(page, read(rows)) for page, read, rows in parts]
+
+
 class ValueColumn(ArrayColumn):
     """One physical column of 2.0 whose pages hold values."""
 
@@ -82,10 +94,8 @@ class ValueColumn(ArrayColumn):
 
     def read(self, rows: RowRanges) -> pa.Array:
         """Return rows, those of each page by its own encoding."""
-        arrays = []
-        for index, local in self._paging.split(rows):
-            page, read = self._open(index)
-            arrays.append(self._checked(read(local), page))
+        parts = [(*self._open(index), local) for index, local in self._paging.split(rows)]
+        arrays = [self._checked(array, page) for page, array in read_pages(parts)]
         return concat(arrays, self.type, self._paging.column.place)
 
     def check(self) -> None:

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 
 import hypothesis.strategies as st
 import numpy as np
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from lanceref.core.context import Context, plain_forms
-from lanceref.core.errors import BytesError
+from lanceref.core.errors import BytesError, DataRefused
 from lanceref.data_file.data_file import open_file
 from lanceref.fast import pages as fast_pages
 from lanceref.storage import BytesSource
@@ -24,8 +25,15 @@ COLUMNS = {
     "structs": [None if at % 11 == 0 else {"a": word} for at, word in enumerate(WORDS)],
     "lists of words": [[word] * (at % 4) for at, word in enumerate(WORDS)],
     "numbers": [at * 7919 % 4096 for at in range(4000)],
+    "vectors": [[[at, 1, 2], [3, 4, -at]] for at in range(4000)],
 }
 """Rows of five pages each, one after the other in the file."""
+
+TYPES = {"vectors": pa.list_(pa.list_(pa.int16(), 3), 2)}
+"""What cannot be told from the rows."""
+
+WRITTEN = [("2.0", "vectors"), ("2.0", "lists"), *product(("2.1", "2.2"), COLUMNS)]
+"""Versions and what is taken of them."""
 
 
 @pytest.fixture(scope="module", params=["2.1", "2.2"])
@@ -33,9 +41,9 @@ def many_pages(request, tmp_path_factory):
     """The bytes of a file of one column each."""
     files, path = {}, tmp_path_factory.mktemp("pages") / "f.lance"
     for name, rows in COLUMNS.items():
-        table = pa.table({"c": rows})
+        table = pa.table({"c": pa.array(rows, TYPES.get(name))})
         options = {"data_cache_bytes": 1, "version": request.param}
-        with LanceFileWriter(str(path), table.schema, **options) as writer:
+        with suppress(DataRefused), LanceFileWriter(str(path), table.schema, **options) as writer:
             for batch in table.to_batches(max_chunksize=800):
                 writer.write_batch(batch)
         files[name] = path.read_bytes()
@@ -48,7 +56,7 @@ def column_of(data):
     return opened.open_field(opened.schema.fields[0])
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize(("many_pages", "name"), WRITTEN, indirect=["many_pages"])
 @given(
     rows=st.lists(st.integers(0, 3999), min_size=1, max_size=60, unique=True),
     flip=st.none() | st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 40)),
@@ -56,12 +64,13 @@ def column_of(data):
 )
 @settings(max_examples=60)
 def test_rows_of_many_pages_are_taken_alike(many_pages, name, rows, flip, bits):
-    """Ascending rows of lists and of words in dictionaries; also where a table of a page is odd."""
+    """Ascending rows of lists, words in dictionaries, flat values; also where bytes are odd."""
     data = bytearray(many_pages[name])
     if flip is not None:
-        page, table, at = flip
-        extents = column_of(data)._leaves[0].pages[page].tables
-        offset, size = extents[table % len(extents)]
+        page, buffer, at = flip
+        pages = open_file(BytesSource(bytes(data)), Context("pages")).columns[-1].pages
+        extents = pages[page].extents
+        offset, size = extents[buffer % len(extents)]
         data[offset + at % size] ^= bits
     outcomes = []
     for is_plain_form in (False, True):
