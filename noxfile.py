@@ -196,7 +196,7 @@ def release(session: nox.Session) -> None:
 @nox.session
 def mutation(session: nox.Session) -> None:
     """Ask whether the cases would notice a bug in a parser, mutant by mutant; can be resumed."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".[oracle,test,fast]")
     session.run("python", "tools/mutation.py", *session.posargs)
 
 

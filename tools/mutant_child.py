@@ -4,7 +4,7 @@ The parent has the large libraries loaded, and nothing of this repository; a chi
 packages anew, the changed module through a finder, and puts cases to the adapter without a process
 between. A case that takes more than its share of processor time ends the child.
 
-    touched(root)                   which cases run through which lines
+    touched(root, kinds)            which cases of some kinds run through which lines
     killer(root, module, tree, ids) the first of the cases that notices, or none
     Judge(root).killer(...)         the same, from a parent that has all imported
     Judge(root).told(...)           what other work says of it: `mutant_tests.py` asks tests
@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -64,8 +65,8 @@ PACKAGES = frozenset(
 )
 """What a child imports for itself; tests have the names of their folders."""
 
-KINDS_LEFT_OUT = frozenset({"commit-race", "write-roundtrip"})
-"""Kinds that are about writing."""
+WRITING = frozenset({"commit-race", "write-roundtrip"})
+"""Kinds of cases that are about writing: where parsers are judged they are not asked."""
 
 LIVE = (
     "lanceref",
@@ -77,6 +78,9 @@ LIVE = (
 
 LIVES = "lives "
 """What a child says when no case has another outcome; a case that did notice follows."""
+
+UNASKED = "not all asked"
+"""What it says when none did in the time that there was, and some are left."""
 
 OTHER_CLAUSE = "other clause"
 """What a case says of bytes that are refused, as they must be, for another reason than its own."""
@@ -90,7 +94,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The case that noticed and how; no case: the mutant lives.
+    """The case that noticed and how; no case: the mutant lives, as far as was asked.
 
     A case whose outcome differs goes before one that only names another clause.
     """
@@ -99,9 +103,12 @@ class Verdict:
     how: str = ""
 
 
-def touched(root: Path) -> tuple[Lines, list[str]]:
-    """Return the cases by line, and the ids of cases that the reference itself does not pass."""
-    return traced(lambda tell: _trace(root, tell))
+def touched(root: Path, *, writing: bool = False) -> tuple[Lines, list[str]]:
+    """Return the cases by line, and the ids of cases that the reference itself does not pass.
+
+    They are the cases of readers, or those that are about `writing`.
+    """
+    return traced(lambda tell: _trace(root, writing, tell))
 
 
 def traced(trace: Callable[[Tell], None]) -> tuple[Lines, list[str]]:
@@ -114,36 +121,40 @@ def traced(trace: Callable[[Tell], None]) -> tuple[Lines, list[str]]:
     return lines, found["failing"]
 
 
-def killer(root: Path, module: str, tree: ast.Module, ids: Sequence[str]) -> Verdict:
+def killer(
+    root: Path, module: str, tree: ast.Module, ids: Sequence[str], seconds: float = math.inf
+) -> Verdict:
     """Return the first case that another answer comes out of, with the module changed."""
     code = compile(tree, f"<mutant of {module}>", "exec")
-    return _verdict(in_child(lambda tell: _judge(root, {module: code}, ids, tell)))
+    return _verdict(in_child(lambda tell: _judge(root, {module: code}, ids, seconds, tell)))
 
 
 class Judge:
     """Everything imported and every case loaded, once; its children begin where it is.
 
-    A mutant that no case noticed within `seconds` of processor time counts as one that lives.
+    A mutant is put to them for some seconds of processor time.
     """
 
-    def __init__(self, root: Path, seconds: float = math.inf) -> None:
-        self._root, self._seconds = root, seconds
+    def __init__(self, root: Path) -> None:
+        self._root = root
         sys.path[:0] = [str(root / "reference"), str(root / "conformance")]
         self._live = imported(LIVE)
         self._run = _Run(root, None)
         self._unfit: dict[str, bool] = {}
         gc.freeze()
 
-    def killer(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
+    def killer(
+        self, source: Source, tree: ast.Module, ids: Sequence[str], seconds: float = math.inf
+    ) -> Verdict:
         """Return the first case that another answer comes out of, with a module changed."""
         changes = self._live.changes(source.path, tree)
         asked = [name for name in ids if not self._unfit.get(name)]
         if changes is None:
-            return killer(self._root, source.module, tree, asked)
-        verdict = self._ask(changes, asked)
+            return killer(self._root, source.module, tree, asked, seconds)
+        verdict = self._ask(changes, asked, seconds)
         while verdict.case in asked and self._is_unfit(verdict.case):
             asked.remove(verdict.case)
-            verdict = self._ask(changes, asked)
+            verdict = self._ask(changes, asked, seconds)
         return verdict
 
     def told(self, source: Source, tree: ast.Module, work: Callable[[Tell], None]) -> Verdict:
@@ -168,21 +179,21 @@ class Judge:
     def _is_unfit(self, case: str) -> bool:
         """Whether a case has another answer where nothing is changed but everything imported."""
         if case not in self._unfit:
-            self._unfit[case] = bool(self._ask([], [case]).case)
+            self._unfit[case] = bool(self._ask([], [case], math.inf).case)
         return self._unfit[case]
 
-    def _ask(self, changes: Changes, ids: Sequence[str]) -> Verdict:
+    def _ask(self, changes: Changes, ids: Sequence[str], seconds: float) -> Verdict:
         def work(tell: Tell) -> None:
             self._live.put(changes)
-            _ask(self._run, ids, tell, self._seconds)
+            _ask(self._run, ids, tell, seconds)
 
-        text = in_child(work)
-        shutil.rmtree(self._run.scratch, ignore_errors=True)
-        return _verdict(text)
+        return _verdict(in_child(work))
 
 
 def _verdict(text: str) -> Verdict:
     asked, _, end = text.rstrip("\n").rpartition("\n")
+    if end == UNASKED:
+        return Verdict("", UNASKED)
     if end.startswith(LIVES):
         case = end.removeprefix(LIVES)
         return Verdict(case, OTHER_CLAUSE) if case else Verdict()
@@ -191,12 +202,17 @@ def _verdict(text: str) -> Verdict:
 
 
 def in_child(work: Callable[[Tell], None]) -> str:
-    """Return what `work` told in a process of its own, as far as it came."""
+    """Return what `work` told in a process of its own, as far as it came.
+
+    It has a folder for what is temporary, and nothing it started outlives it.
+    """
+    above = IN_MEMORY if IN_MEMORY.is_dir() else None
+    scratch = tempfile.mkdtemp(prefix="lance-mutant-", dir=above)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _quiet()
+        _quiet(scratch)
         code = 1
         try:
             work(lambda text: _send(writing, text))
@@ -207,6 +223,9 @@ def in_child(work: Callable[[Tell], None]) -> str:
     with os.fdopen(reading, "rb") as pipe:
         told = pipe.read().decode()
     os.waitpid(child, 0)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    shutil.rmtree(scratch, ignore_errors=True)
     return told
 
 
@@ -216,7 +235,9 @@ def _send(pipe: int, text: str) -> None:
         data = data[os.write(pipe, data) :]
 
 
-def _quiet() -> None:
+def _quiet(scratch: str) -> None:
+    os.setpgid(0, 0)
+    os.environ["TMPDIR"] = tempfile.tempdir = scratch
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
@@ -224,18 +245,19 @@ def _quiet() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _judge(root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], tell: Tell) -> None:
+def _judge(
+    root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], seconds: float, tell: Tell
+) -> None:
     sys.meta_path.insert(0, Changed(changed))
-    run = _runner(root, ids)
-    _ask(run, ids, tell)
-    shutil.rmtree(run.scratch, ignore_errors=True)
+    _ask(_runner(root, ids), ids, tell, seconds)
 
 
-def _ask(run: _Run, ids: Sequence[str], tell: Tell, seconds: float = math.inf) -> None:
+def _ask(run: _Run, ids: Sequence[str], tell: Tell, seconds: float) -> None:
     otherwise, end = "", time.process_time() + seconds
     for case_id in ids:
         if time.process_time() > end:
-            break
+            tell(f"{LIVES}{otherwise}\n" if otherwise else f"{UNASKED}\n")
+            return
         tell(f"{case_id}\n")
         signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)
         outcome = run(case_id)
@@ -248,19 +270,18 @@ def _ask(run: _Run, ids: Sequence[str], tell: Tell, seconds: float = math.inf) -
     tell(f"{LIVES}{otherwise}\n")
 
 
-def _trace(root: Path, tell: Tell) -> None:
+def _trace(root: Path, writing: bool, tell: Tell) -> None:
     import coverage
 
     tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
     tracer.start()
     run = _runner(root, None)
     failing = []
-    for case_id in run.ids:
+    for case_id in run.writing if writing else run.reading:
         tracer.switch_context(case_id)
         if run(case_id) != "pass":
             failing.append(case_id)
     tracer.stop()
-    shutil.rmtree(run.scratch, ignore_errors=True)
     tell_lines(tracer, root, failing, tell)
 
 
@@ -330,25 +351,26 @@ class _Run:
 
         folder = root / "fixtures"
         if wanted is None:
-            every = [case for case in cases.load(folder) if case.is_active]
-            self._cases = {case.id: case for case in every if case.kind not in KINDS_LEFT_OUT}
+            self._cases = {case.id: case for case in cases.load(folder) if case.is_active}
         else:
             self._cases = {
                 name: cases.load_case(folder / name / "case.json", folder) for name in wanted
             }
-        above = IN_MEMORY if IN_MEMORY.is_dir() else None
-        self.scratch = Path(tempfile.mkdtemp(prefix="lance-mutant-", dir=above))
-        self._worker = Worker(InProcess((), self.scratch))
-        self.ids = sorted(self._cases)
+        self._session = InProcess((), Path())
+        self._worker = Worker(self._session)
+        every = sorted(self._cases)
+        self.writing = [name for name in every if self._cases[name].kind in WRITING]
+        self.reading = sorted(set(every).difference(self.writing))
         self._clauses = {name: frozenset(case.clauses) for name, case in self._cases.items()}
 
     def naming(self, clauses: Collection[str]) -> list[str]:
         """Return the ids of cases that name one of some clauses."""
-        return [name for name in self.ids if not self._clauses[name].isdisjoint(clauses)]
+        return [name for name in self.reading if not self._clauses[name].isdisjoint(clauses)]
 
     def __call__(self, case_id: str) -> str:
         """Return the outcome of a case; bytes that are refused, are so for the clause it names."""
         case = self._cases[case_id]
+        self._session.scratch = Path(tempfile.gettempdir())
         result = self._worker.run(case)
         reject = result.checks[0].reject if result.checks else {}
         named = any(f"[{clause}]" in reject.get("message", "") for clause in case.clauses)

@@ -3,7 +3,8 @@
 A child that is forked from a process with everything imported need not import again: the code of
 the changed functions is put in place. That holds for functions that did not run while the packages
 were imported; what a module computed with a function then is there already, so a change of such a
-function, or of the body of a module or class, needs an import of its own.
+function, or of the body of a module or class, needs an import of its own. So does a change of a
+compiled function, whose machine code is kept by the name of its file.
 
     imported(names)              import modules and all below them, and note what ran meanwhile
     Live.changes(path, tree)     function and new code, or None: only an import shows the change
@@ -75,12 +76,17 @@ def imported(names: Iterable[str]) -> Live:
     finally:
         sys.setprofile(None)
     functions: dict[str, dict[Key, list[FunctionType]]] = {}
+    compiled = {id(getattr(one, "py_func", one)) for one in gc.get_objects() if _is_compiled(one)}
     for one in gc.get_objects():
-        if isinstance(one, FunctionType):
+        if isinstance(one, FunctionType) and id(one) not in compiled:
             by_key = functions.setdefault(one.__code__.co_filename, {})
             by_key.setdefault(_key(one.__code__), []).append(one)
     caches = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
     return Live(functions, frozenset(ran), caches)
+
+
+def _is_compiled(one: object) -> bool:
+    return type(one).__name__ == "CPUDispatcher"  # of numba
 
 
 def _import(name: str) -> None:

@@ -3,7 +3,7 @@
 What no case notices a test may: the mutant is put to those that run through its line, in a process
 of its own. Tests that fail without a change, or take too long, are left out.
 
-    lines_of_tests(root, folder)               the tests of a folder by line, and those left out
+    lines_of_tests(root, folder, marked)   the tests of a folder by line, and those left out
     Suite(root, judge).killer(...)         the first of some tests that fails with a change
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import math
 import os
 import signal
 import sys
@@ -20,10 +21,11 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
-from mutant_child import LIVES, Judge, Lines, Tell, Verdict, forget, tell_lines, traced
+from mutant_child import LIVES, UNASKED, Judge, Lines, Tell, Verdict, forget, tell_lines, traced
 from sources import Source
 
 if TYPE_CHECKING:
@@ -32,8 +34,14 @@ if TYPE_CHECKING:
 TESTS = "reference/tests"
 """Where the tests of the reference lie."""
 
-MARKED = "not spark and not oracle and not nightly"
-"""What is asked of tests: that they need nothing beside this repository."""
+ALONE = "not spark and not oracle and not nightly"
+"""What marks tests that need nothing beside this repository."""
+
+BESIDE = "oracle and not spark and not nightly"
+"""What marks those that also ask the oracle, which a child imports for itself: it has threads."""
+
+ORACLE = "lance"
+"""The oracle's package."""
 
 CONTINUE = "--continue-on-collection-errors"
 """For pytest: a file of tests may need a library that is not there."""
@@ -57,48 +65,51 @@ def folders_of_tests(root: Path) -> list[str]:
     ]
 
 
-def lines_of_tests(root: Path, folder: str) -> tuple[Lines, list[str]]:
+def lines_of_tests(root: Path, folder: str, marked: str) -> tuple[Lines, list[str]]:
     """Return the tests of a folder by line of the reference, and the ids of those left out."""
-    return traced(lambda tell: _trace(root, folder, tell))
+    return traced(lambda tell: _trace(root, folder, marked, tell))
 
 
 class Suite:
     """Puts tests to mutants, in children of a judge."""
 
-    def __init__(self, root: Path, judge: Judge, seconds: float) -> None:
-        self._root, self._judge, self._seconds = root, judge, seconds
+    def __init__(self, root: Path, judge: Judge) -> None:
+        self._root, self._judge = root, judge
         self._unfit: dict[str, bool] = {}
-        with redirect_stdout(StringIO()):
-            _pytest(
-                root, None, "--collect-only", CONTINUE, "-m", MARKED, TESTS
-            )  # children import none
+        with redirect_stdout(StringIO()), patch.dict(sys.modules, {ORACLE: None}):
+            # what is imported here no child imports
+            _pytest(root, None, "--collect-only", CONTINUE, "-m", ALONE, TESTS)
         gc.freeze()
 
-    def killer(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
+    def killer(
+        self, source: Source, tree: ast.Module, ids: Sequence[str], seconds: float
+    ) -> Verdict:
         """Return the first test that fails, with a module changed."""
         asked = [name for name in ids if not self._unfit.get(name)]
-        verdict = self._ask(source, tree, asked)
+        verdict = self._ask(source, tree, asked, seconds)
         while verdict.case in asked and self._is_unfit(source, verdict.case):
             asked.remove(verdict.case)
-            verdict = self._ask(source, tree, asked)
+            verdict = self._ask(source, tree, asked, seconds)
         return verdict
 
     def _is_unfit(self, source: Source, test: str) -> bool:
         """Whether a test fails in a process like these where nothing is changed."""
         if test not in self._unfit:
-            self._unfit[test] = bool(self._ask(source, source.tree, [test]).case)
+            self._unfit[test] = bool(self._ask(source, source.tree, [test], math.inf).case)
         return self._unfit[test]
 
-    def _ask(self, source: Source, tree: ast.Module, ids: Sequence[str]) -> Verdict:
+    def _ask(self, source: Source, tree: ast.Module, ids: Sequence[str], seconds: float) -> Verdict:
         if not ids:
             return Verdict()
-        return self._judge.told(source, tree, lambda tell: self._run(ids, tell))
+        return self._judge.told(source, tree, lambda tell: self._run(ids, seconds, tell))
 
-    def _run(self, ids: Sequence[str], tell: Tell) -> None:
-        asker = _Asker(tell, time.process_time() + self._seconds)
+    def _run(self, ids: Sequence[str], seconds: float, tell: Tell) -> None:
+        asker = _Asker(tell, time.process_time() + seconds)
         code = _pytest(self._root, asker, "--exitfirst", *ids)
         if asker.failed:
             tell("=failed\n")
+        elif asker.has_left_some:
+            tell(f"{UNASKED}\n")
         elif asker.has_asked or code == pytest.ExitCode.OK:
             tell(f"{LIVES}\n")
         else:
@@ -110,10 +121,12 @@ class _Asker:
 
     def __init__(self, tell: Tell, end: float) -> None:
         self._tell, self._end = tell, end
-        self.has_asked = self.failed = False
+        self.has_asked = self.has_left_some = self.failed = False
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Iterator[None]:
         """Tell which test is asked."""
         self.has_asked = True
         self._tell(f"{item.nodeid}\n")
@@ -122,7 +135,8 @@ class _Asker:
         yield
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        if time.process_time() > self._end:
+        if nextitem and time.process_time() > self._end:
+            self.has_left_some = True
             item.session.shouldstop = "the time is over"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -157,14 +171,14 @@ class _Tracer:
             self.left_out.add(report.nodeid)
 
 
-def _trace(root: Path, folder: str, tell: Tell) -> None:
+def _trace(root: Path, folder: str, marked: str, tell: Tell) -> None:
     import coverage
 
     forget(root)
     tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
     tracer.start()
     plugin = _Tracer(tracer)
-    _pytest(root, plugin, CONTINUE, "-m", MARKED, folder)
+    _pytest(root, plugin, CONTINUE, "-m", marked, folder)
     tracer.stop()
     tell_lines(tracer, root, plugin.left_out, tell)
 

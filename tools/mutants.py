@@ -58,6 +58,9 @@ _WORDS = frozenset({"found", "wanted"})
 _SPANS = re.compile(r"(\w+\.)*ctx\.spans is not None")
 """What is asked before bytes are given owners."""
 
+_COMPILED = re.compile("compiled|intrinsic")
+"""Decorators that compile a function."""
+
 _CLAUSE = re.compile(r"L\.[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
@@ -66,7 +69,7 @@ class Mutant:
     """One change: its number in the file, its place, what it does, the clauses around it.
 
     `line` to `end_line` are the lines of which a case must run one to notice, `body` those of the
-    function.
+    function. Nobody sees which lines of a compiled function run: they are those of its module.
     """
 
     path: str
@@ -88,7 +91,7 @@ def mutants(source: Source) -> list[Mutant]:
     """Return every mutant of a file; a change that occurs twice in a function is numbered."""
     found: list[Mutant] = []
     seen: dict[str, int] = {}
-    unknown = _unknown_lengths(source.tree)
+    unknown, compiled = _unknown_lengths(source.tree), _compiled(source.tree)
     for number, (place, function, text, _) in enumerate(_changes(source.tree)):
         name = f"{function.name}: {text}"
         seen[name] = seen.get(name, 0) + 1
@@ -99,6 +102,8 @@ def mutants(source: Source) -> list[Mutant]:
         clauses = _clauses(function)
         body = range(function.body[0].lineno, (function.end_lineno or end) + 1)
         lines = place.lineno, end, body
+        if place.lineno in compiled:
+            lines = 1, source.text.count("\n"), range(1, source.text.count("\n") + 1)
         found.append(Mutant(source.name, number, *lines, function.name, told, clauses))
     return found
 
@@ -112,6 +117,17 @@ def _unknown_lengths(tree: ast.Module) -> set[ast.AST]:
         if _name(call.func) == "reshape"
         for argument in call.args
         if isinstance(argument, ast.UnaryOp) and isinstance(argument.op, ast.USub)
+    }
+
+
+def _compiled(tree: ast.Module) -> set[int]:
+    """Return the lines of functions that are compiled for their speed, and of those inside them."""
+    return {
+        line
+        for function in tree.body
+        if isinstance(function, Function)
+        and any(_COMPILED.match(ast.unparse(one)) for one in function.decorator_list)
+        for line in range(function.lineno, (function.end_lineno or 0) + 1)
     }
 
 

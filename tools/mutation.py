@@ -6,19 +6,24 @@ outcome, or by the clause that the refusal names. Functions that no case enters 
 mutant that nothing can tell from the original lies in `tools/equivalent_mutants.toml` with its
 reason; some of them only no case can tell, and tests judge these.
 
-With `--all`, mutants of every module and function count, those of writers too, and what no case
-noticed is put to the tests of the reference that run through its line.
+With `--all`, mutants of every module and function count, those of writers too. What no case of
+readers noticed is put to the cases of writers, what these did not to the tests of the reference
+that run through its line, and what these did not to those that also ask the oracle.
+
+Each of these has 30 seconds of processor time for a mutant, at first a tenth of them, since what is
+noticed at all mostly is at once. How many live that were not put to all that could notice them is
+said at the end: with more `--seconds` some of these may be noticed.
 
     python tools/mutation.py                        every mutant, into report/mutation
     python tools/mutation.py --all                  cases and tests, all of the reference
     python tools/mutation.py --sample 2000 --seed 0 some of them
     python tools/mutation.py --only "file/*"        those of some modules
-    python tools/mutation.py --seconds 5            what takes longer counts as living
+    python tools/mutation.py --seconds 5            less time: some live that would be noticed
     python tools/mutation.py --again                what lived before, once more
 
-What was judged is kept in `report/mutation/judged.jsonl`, what tests said in `tests.jsonl` beside
-it, and what they run through in `lines`; the next run goes on from there. A sample
-keeps its mutants when others come or go: each has its place in an order of its own. With
+What was judged is kept in `report/mutation/judged.jsonl`, what cases of writers and tests said in
+other files beside it, and what they run through in `lines`; the next run goes on from there. A
+sample keeps its mutants when others come or go: each has its place in an order of its own. With
 `--keep conformance/results/mutation.json` the score is what `lance-conformance gate` compares.
 """
 
@@ -27,20 +32,20 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import math
 import re
-import zlib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from equivalents import excuse, load
-from mutant_child import OTHER_CLAUSE, Judge, Lines, Verdict, touched
-from mutant_tests import TESTS, Suite, folders_of_tests, lines_of_tests
+from mutant_child import OTHER_CLAUSE, UNASKED, Judge, Lines, Verdict, touched
+from mutant_order import nearest, ordered, topic, touching
+from mutant_tests import ALONE, BESIDE, ORACLE, Suite, folders_of_tests, lines_of_tests
 from mutants import Mutant, mutants, mutated
 from sources import ROOT, Source, python_files
 
@@ -60,8 +65,11 @@ WRITERS = (
 LIMITS = ("*/core/limits.py", "*/core/query_limits.py")
 """Modules there that only bound what bytes cost, which no clause says: tests judge these."""
 
-MOST_TESTS = 100
-"""Tests that a mutant is put to, of those that run through its line."""
+SECONDS = 30.0
+"""Processor time of a mutant with the cases, and with the tests."""
+
+FIRST = 0.1
+"""How much of it each mutant has at first, before any has more: it is enough for most."""
 
 _CLAUSE = re.compile(r"L\.[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 
@@ -104,29 +112,6 @@ def reachable(source: Source, lines: Lines) -> Iterator[Mutant]:
             yield mutant
 
 
-def touching(mutant: Mutant, lines: Lines) -> list[str]:
-    """Return the cases or tests that run through the lines of a mutant."""
-    by_line = lines.get(mutant.path, {})
-    span = range(mutant.line, mutant.end_line + 1)
-    return sorted({name for line in span for name in by_line.get(line, ())})
-
-
-def ordered(ids: Sequence[str], likely: Sequence[str] = ()) -> list[str]:
-    """Return cases in the order in which they are likely to notice.
-
-    Likely ones come first: those that noticed mutants nearby, the last of them at the head, those
-    about the clauses of the function, and those about the clauses of its module. Among the others,
-    names alike stand apart, and most searches, which take longest, after the rest.
-    """
-    rank = {case: number for number, case in enumerate(dict.fromkeys(reversed(likely)))}
-
-    def key(name: str) -> tuple[int, int]:
-        is_search = name.startswith("index/") and "/neg-" not in name
-        return rank.get(name, len(rank)), zlib.crc32(name.encode()) * (4 if is_search else 1)
-
-    return sorted(ids, key=key)
-
-
 def score(every: Iterable[Judged]) -> dict[str, tuple[int, int]]:
     """Return (killed, all) by module and by clause."""
     counts: dict[str, tuple[int, int]] = {}
@@ -149,24 +134,6 @@ def kept(every: Sequence[Judged], bar: float) -> dict[str, object]:
     return {"judged": len(every), "noticed": noticed, "bar": bar, "modules": modules}
 
 
-def nearest(ids: Sequence[str], module: str, likely: Sequence[str] = ()) -> list[str]:
-    """Return tests in the order in which they are likely to notice, file by file.
-
-    Those that noticed mutants nearby come first, then the files whose names share most with that of
-    the module, then those most of whose tests run through the line.
-    """
-    rank = {test: number for number, test in enumerate(dict.fromkeys(reversed(likely)))}
-    counts = Counter(test.partition("::")[0] for test in ids)
-    parts = module.removeprefix("reference/lanceref/").removesuffix(".py").split("/")
-    shared = {file: sum(part in file.removeprefix(TESTS) for part in parts) for file in counts}
-
-    def key(test: str) -> tuple[int, int, int, str]:
-        file = test.partition("::")[0]
-        return rank.get(test, len(rank)), -shared[file], -counts[file], test
-
-    return sorted(ids, key=key)[:MOST_TESTS]
-
-
 def main() -> int:
     """Judge, and print the score; the exit code is 1 below the bar."""
     options = _options()
@@ -176,43 +143,83 @@ def main() -> int:
         every_module(ROOT) if options.all else parsers(ROOT), lines, options
     )
     print(f"{num_excused} of those drawn are equivalent: nothing can tell them from the original")
-    known = _put(work, _judged, lines, options, "judged.jsonl")
-    if options.all:
-        living = [mutant for mutant in work if mutant.id in known and not known[mutant.id].case]
-        tested = _put(living, _tested, _lines_of_tests(options), options, "tests.jsonl")
-        known = {name: one for name, one in known.items() if one.case} | tested
+    steps = [_Step(_judged, lines, "judged.jsonl"), *(_more(options.out) if options.all else ())]
+    with ProcessPoolExecutor(options.jobs, initializer=_prepare) as pool:
+        known = _put(work, steps, pool, options)
     every = [known[mutant.id] for mutant in work if mutant.id in known]
     if options.keep:
         options.keep.write_text(json.dumps(kept(every, options.bar), indent=1) + "\n", "utf-8")
     return _conclude(every, options.bar)
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Cases or tests that mutants are put to: how, through which lines they run, what they say."""
+
+    judged: Callable[[float, Mutant, Sequence[str], Mapping[str, int]], Judged]
+    lines: Lines
+    file: str
+
+
+def _more(out: Path) -> Iterator[_Step]:
+    """Yield what else living mutants are put to: cases of writers, tests, those of the oracle."""
+    writing = _lines(out / "lines-of-writers.json", lambda: touched(ROOT, writing=True))
+    yield _Step(_judged, writing, "writers.jsonl")
+    yield _Step(_tested, _lines_of_tests(out / "lines", ALONE), "tests.jsonl")
+    if find_spec(ORACLE):
+        yield _Step(_tested, _lines_of_tests(out / "oracle", BESIDE), "oracle.jsonl")
+
+
 def _put(
-    work: Sequence[Mutant],
-    judged: Callable[[Mutant, list[str]], Judged],
-    lines: Lines,
-    options: argparse.Namespace,
-    name: str,
+    work: Sequence[Mutant], steps: Sequence[_Step], pool: Executor, options: argparse.Namespace
 ) -> dict[str, Judged]:
-    """Put mutants to the cases or tests that touch them, and return what all said, before too."""
-    known = _known(options.out / name)
-    if options.again:
+    """Put mutants to all in little time, then in more to what they were not put to.
+
+    Return what was said of each: who noticed it, or else whether all were asked.
+    """
+    told: dict[str, dict[str, Judged]] = defaultdict(dict)
+    for seconds in (options.seconds * FIRST, options.seconds):
+        for step in steps:
+            living = [m for m in work if not any(one.case for one in told[m.id].values())]
+            for one in _asked(step, living, pool, seconds, options):
+                told[one.id][step.file] = one
+            num_noticed = sum(any(one.case for one in said.values()) for said in told.values())
+            print(f"{step.file}: {num_noticed} of {len(work)} are noticed", flush=True)
+    every = (list(said.values()) for said in told.values() if said)
+    return {said[0].id: max(said, key=lambda one: (one.case, one.how)) for said in every}
+
+
+def _asked(
+    step: _Step,
+    work: Sequence[Mutant],
+    pool: Executor,
+    seconds: float,
+    options: argparse.Namespace,
+) -> list[Judged]:
+    """Return what the cases or tests of a step say of mutants, now or before."""
+    path, is_first = options.out / step.file, seconds < options.seconds
+    known = _known(path)
+    if options.again and is_first:
         known = {name: one for name, one in known.items() if one.case}
-    left = [one for one in work if one.id not in known and not options.no_more]
+    left = [
+        one
+        for one in work
+        if one.id not in known or (not is_first and known[one.id].how == UNASKED)
+        if not options.no_more
+    ]
     print(f"{len(work)} mutants, {len(work) - len(left)} judged before", flush=True)
-    limit = options.seconds or math.inf
-    with (
-        (options.out / name).open("a", encoding="utf-8") as file,
-        ProcessPoolExecutor(options.jobs, initializer=_prepare, initargs=(limit,)) as pool,
-    ):
-        given = [touching(mutant, lines) for mutant in left]
-        for number, one in enumerate(pool.map(judged, left, given), 1):
+    topics = {path: topic(step.lines, path) for path in {mutant.path for mutant in left}}
+    given = [touching(mutant, step.lines) for mutant in left]
+    about = [topics[mutant.path] for mutant in left]
+    judged = partial(step.judged, seconds)
+    with path.open("a", encoding="utf-8") as file:
+        for number, one in enumerate(pool.map(judged, left, given, about), 1):
             known[one.id] = one
             file.write(json.dumps(_entry(one)) + "\n")
             file.flush()
             if number % 50 == 0:
                 print(f"{number} of {len(left)}", flush=True)
-    return known
+    return [known[one.id] for one in work if one.id in known]
 
 
 _judges: list[Judge] = []
@@ -225,26 +232,30 @@ _noticed: dict[str, list[str]] = defaultdict(list)
 """Cases or tests that noticed something before, by file and by function."""
 
 
-def _prepare(seconds: float) -> None:
-    _judges.append(Judge(ROOT, seconds))
-    _tests.append(Suite(ROOT, _judges[0], seconds))
+def _prepare() -> None:
+    _judges.append(Judge(ROOT))
+    _tests.append(Suite(ROOT, _judges[0]))
 
 
-def _judged(mutant: Mutant, ids: Sequence[str]) -> Judged:
+def _judged(seconds: float, mutant: Mutant, ids: Sequence[str], about: Mapping[str, int]) -> Judged:
     if not ids:
         return _found(mutant, ids, Verdict())
     source = Source(ROOT, ROOT / mutant.path)
-    about = _CLAUSE.findall(source.text), mutant.clauses
-    likely = [*(case for some in about for case in _judges[0].naming(some)), *_near(mutant)]
+    named = _CLAUSE.findall(source.text), mutant.clauses
+    likely = [*(case for some in named for case in _judges[0].naming(some)), *_near(mutant)]
     tree = mutated(source, mutant.number)
-    return _found(mutant, ids, _judges[0].killer(source, tree, ordered(ids, likely)))
+    asked = ordered(ids, likely, about)
+    return _found(mutant, ids, _judges[0].killer(source, tree, asked, seconds))
 
 
-def _tested(mutant: Mutant, ids: Sequence[str]) -> Judged:
+def _tested(seconds: float, mutant: Mutant, ids: Sequence[str], _: Mapping[str, int]) -> Judged:
     source = Source(ROOT, ROOT / mutant.path)
     tree = mutated(source, mutant.number)
     tests = nearest(ids, mutant.path, _near(mutant))
-    return _found(mutant, ids, _tests[0].killer(source, tree, tests))
+    verdict = _tests[0].killer(source, tree, tests, seconds)
+    if not verdict.case and len(tests) < len(ids):
+        verdict = Verdict("", UNASKED)
+    return _found(mutant, ids, verdict)
 
 
 def _near(mutant: Mutant) -> list[str]:
@@ -268,6 +279,8 @@ def _conclude(every: Sequence[Judged], bar: float) -> int:
     named = sum(one.how == OTHER_CLAUSE for one in every)
     share = 100 * killed / max(1, len(every))
     print(f"mutation score: {killed} of {len(every)}, {share:.1f} %")
+    unasked = sum(one.how == UNASKED for one in every)
+    print(f"{unasked} of those that live were not put to all that could notice them")
     print(f"{named} of them are noticed by the clause that is named alone: another check refuses")
     return 0 if share >= bar else 1
 
@@ -302,7 +315,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="*", help="modules below reference/lanceref")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=float, help="processor time of a mutant (default: any)")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="processor time of a mutant each time"
+    )
     parser.add_argument("--bar", type=float, default=95.0, help="share wanted, in percent")
     parser.add_argument("--out", type=Path, default=ROOT / "report" / "mutation")
     parser.add_argument("--again", action="store_true", help="judge what lived before once more")
@@ -325,15 +340,15 @@ def _lines(path: Path, trace: Callable[[], tuple[Lines, list[str]]]) -> Lines:
     }
 
 
-def _lines_of_tests(options: argparse.Namespace) -> Lines:
+def _lines_of_tests(out: Path, marked: str) -> Lines:
     """Return the lines each test runs through, folder by folder."""
-    (options.out / "lines").mkdir(exist_ok=True)
+    out.mkdir(exist_ok=True)
     every: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for folder in folders_of_tests(ROOT):
-        path = options.out / "lines" / f"{Path(folder).name}.json"
-        for name, by_line in _lines(path, partial(lines_of_tests, ROOT, folder)).items():
+        path = out / f"{Path(folder).name}.json"
+        for module, by_line in _lines(path, partial(lines_of_tests, ROOT, folder, marked)).items():
             for line, ids in by_line.items():
-                every[name][line] += ids
+                every[module][line] += ids
     return every
 
 

@@ -5,10 +5,11 @@ from functools import cache
 
 import pytest
 from equivalents import excuse, load
-from mutant_child import OTHER_CLAUSE, Judge, Verdict, killer
-from mutant_tests import Suite, lines_of_tests
+from mutant_child import OTHER_CLAUSE, UNASKED, Judge, Verdict, killer
+from mutant_order import nearest, ordered, touching
+from mutant_tests import ALONE, Suite, lines_of_tests
 from mutants import Mutant, mutants, mutated
-from mutation import nearest, ordered, parsers, reachable, touching
+from mutation import parsers, reachable
 from sources import ROOT, Source
 
 PARSER = '''
@@ -126,6 +127,7 @@ def test_what_noticed_last_is_asked_first():
     assert ["a/7", "a/2"] == ordered(cases, ["a/2", "a/7"])[:2]
     assert ["a/7", "a/2"] == ordered(cases, ["a/7", "a/7", "a/2", "a/7"])[:2]
     assert ordered(cases) == ordered(cases[::-1]) != cases
+    assert ["a/7", "a/5"] == ordered(cases, ["a/7"], {"a/5": 9, "a/7": 8})[:2]
 
 
 CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32"]
@@ -193,6 +195,7 @@ def test_a_refusal_names_its_clause(judge):
     tree = changed('"L.file.footer.magic")', '"L.file.footer.other")')
 
     assert Verdict(case, OTHER_CLAUSE) == judge.killer(FOOTER, tree, [case])
+    assert Verdict("", UNASKED) == judge.killer(FOOTER, FOOTER.tree, [case], -1)
 
 
 TESTS_OF_FOOTER = [
@@ -216,7 +219,7 @@ TESTS_OF_FOOTER = [
 def test_tests_notice_as_cases_do(judge, monkeypatch, old, new, how):
     """The first that fails is named, whether the code is put in place or imported."""
     monkeypatch.setattr("mutant_tests.TEST_SECONDS", 1)
-    verdict = Suite(ROOT, judge, 60).killer(FOOTER, changed(old, new), TESTS_OF_FOOTER)
+    verdict = Suite(ROOT, judge).killer(FOOTER, changed(old, new), TESTS_OF_FOOTER, 60)
 
     assert how == verdict.how
     assert (verdict.case in TESTS_OF_FOOTER) == bool(how)
@@ -234,7 +237,7 @@ def test_tests_lie_in_the_order_of_what_is_near():
 
 def test_the_tests_of_a_line():
     """Tests are traced as cases are: those that read the worked file run through its check."""
-    lines, left_out = lines_of_tests(ROOT, "reference/tests/file/test_container.py")
+    lines, left_out = lines_of_tests(ROOT, "reference/tests/file/test_container.py", ALONE)
     (at,) = (n for n, text in enumerate(FOOTER.text.splitlines(), 1) if MAGIC_CHECK in text)
 
     assert set(TESTS_OF_FOOTER) <= set(lines[FOOTER.name][at])
