@@ -115,12 +115,14 @@ def resize_batches(
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
-        while sum(one.num_rows for one in held) >= rows:
-            table = pa.Table.from_batches(held)
-            yield table.slice(0, rows).combine_chunks().to_batches()[0]
-            held = table.slice(rows).to_batches()
+        if sum(one.num_rows for one in held) < rows:
+            continue
+        joined = pa.concat_batches(held)
+        whole = joined.num_rows - joined.num_rows % rows
+        yield from (joined.slice(start, rows) for start in range(0, whole, rows))
+        held = [joined.slice(whole)]
     if any(one.num_rows for one in held):
-        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+        yield pa.concat_batches(held)
 
 
 DEFAULT_BATCH_SIZE = 8192

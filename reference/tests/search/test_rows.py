@@ -25,9 +25,11 @@ def batches(sizes):
 
 @given(SIZES, st.integers(1, 12))
 def test_strict_batches_have_one_size(sizes, rows):
-    """All but the last, and nothing is lost."""
+    """All but the last, and nothing is lost; of rows without columns too."""
     found = list(resize_batches(batches(sizes), rows, None, strict=True))
+    bare = resize_batches((batch.select([]) for batch in batches(sizes)), rows, None, strict=True)
 
+    assert [batch.num_rows for batch in found] == [batch.num_rows for batch in bare]
     assert list(range(sum(sizes))) == [n for batch in found for n in batch["n"].to_pylist()]
     assert all(rows == batch.num_rows for batch in found[:-1])
     assert all(0 < batch.num_rows <= rows for batch in found)
