@@ -2,8 +2,10 @@
 
 import importlib
 import inspect
+import json
 import pkgutil
 from contextlib import contextmanager
+from itertools import product
 
 import hypothesis.strategies as st
 import lanceref
@@ -23,9 +25,13 @@ from lanceref.codecs.variable import (
     symbol_table,
     variable_encoding,
 )
-from lanceref.core.context import Specified, is_plain, plain_forms, plainly
+from lanceref.core.context import Context, Specified, is_plain, plain_forms, plainly
+from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
 from lanceref.fast.codecs import KERNEL_USE
+from lanceref.index.full_text.packed_integers import parse_varints
+from lanceref.index.scalar.json import values_at
+from lanceref.json import jsonb
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
@@ -242,6 +248,39 @@ def test_values_are_picked_as_they_are_decoded(bits, draw, packed):
     assert compressive.pick.plain(encoding, run, slots) is None
     every = plain(compressive.decode_mini(encoding, run))
     assert [every[at] for at in slots] == plain(compressive.pick.fast(encoding, run, slots))
+
+
+DOCUMENTS = [
+    {"n": n, "f": n / 3, "s": "é" * n, "d": {"e": -n, "l": [n]}, "b": True} for n in range(40)
+]
+FOUND = {"n": pa.int64(), "f": pa.float64(), "s": pa.utf8(), "d.e": pa.int64(), "x": pa.int64()}
+NUMBERS = bytes([0, 127, 255, 127, 255, 255, 127, 255, 255, 255, 127]) * 2
+"""Eight varints of up to four bytes."""
+
+
+def sound():
+    """Yield functions and what their fast forms do without the plain ones."""
+    stored = [None, *(jsonb.document(json.dumps(one)) for one in DOCUMENTS)]
+    for path, type_ in FOUND.items():
+        for wanted in (type_, None) if path != "x" else (type_,):
+            yield values_at, pa.array(stored, pa.large_binary()), path, wanted
+    yield parse_varints, Cursor(memoryview(NUMBERS), 0, Context("x")), 8, "n"
+    for bits, most in product((64, 128), (8, 17)):
+        words = np.repeat(np.arange(most + 1, dtype=np.uint64), bits // 64)
+        yield choose.index_distinct, Fixed(bits, most + 1, words.view(np.uint8)), most
+    if KERNEL_USE.is_there:
+        encoding = pb.Fsst(symbol_table=symbol_table([b"ab", b"c"], is_on=True))
+        encoding.values.CopyFrom(variable_encoding(32))
+        chunk = np.array([12, 14, 16], "<u4").tobytes() + bytes([0, 1, 255, 9])
+        yield compressive.decode_fsst, encoding, run_of([chunk, chunk], counts=[2, 2])
+
+
+def test_what_is_sound_is_not_handed_to_the_plain_form():
+    """Numbers, documents, codes, and values of which too many are distinct."""
+    for form, *arguments in sound():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(form, "plain", None)
+            form.fast(*arguments)
 
 
 def test_what_checks_and_explains_uses_no_fast_form(tmp_path, monkeypatch):

@@ -1,22 +1,27 @@
-"""Fast forms of what searches indices: each gives what its plain form gives."""
+"""Fast forms of what builds and searches indices: each gives what its plain form gives."""
 
 from importlib.util import find_spec
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis.extra import numpy as hnp
 from lanceref.core.context import Context, plain_forms
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
+from lanceref.fast import builds
 from lanceref.fast.codecs import KERNEL_USE, KernelUse
+from lanceref.index.fm.partition import fnv_hash
 from lanceref.index.full_text import packed_integers
+from lanceref.index.full_text.tokenizers import cut_all, simple, whitespace
+from lanceref.index.minhash.signature import signed
 from lanceref.index.vector import storage
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.rq_storage import Rotated
 from lanceref.index.vector.sq_storage import Bounds, Sq
 from lanceref.index.vector.storage import Flat, Model
-from lanceref.kernels import hnsw_graph, rabitq_estimate
+from lanceref.kernels import hnsw_graph, kmeans, rabitq_estimate
 from lanceref.kernels.distance import products
 from lanceref.kernels.hnsw_graph import Admitted, Level
 from lanceref.kernels.product_quantizer import ProductQuantizer, look_up
@@ -131,3 +136,84 @@ def test_varints_are_parsed_alike(data, count):
             found.append(error.clause)
 
     assert found[0] == found[1]
+
+
+WHOLE = st.integers(-50, 50)
+
+
+@pytest.mark.parametrize("metric", ["l2", "dot", "hamming"])
+@given(st.data(), st.integers(1, 40), st.integers(1, 9), st.integers(1, 6))
+def test_vectors_are_assigned_and_summed_alike(metric, draw, count, k, dim):
+    """Of whole numbers, whose products are exact, also where centroids are equally near."""
+    dtype = np.uint8 if metric == "hamming" else draw.draw(st.sampled_from(["f2", "f4", "f8"]))
+    numbers = st.integers(0, 255) if metric == "hamming" else WHOLE
+    vectors, centroids = (
+        draw.draw(hnp.arrays(np.int16, (rows, dim), elements=numbers)).astype(dtype)
+        for rows in (count, k)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lanceref.fast.indices.BLOCK_SCORES", 20)
+        ids, partial = (
+            [call(vectors, centroids, metric) for call in (form.plain, form.fast)]
+            for form in (kmeans.assign, kmeans.partial_sums)
+        )
+
+    assert ids[0].tolist() == ids[1].tolist()
+    one, other = partial
+    assert (one.sums.dtype, one.sums.tolist()) == (other.sums.dtype, other.sums.tolist())
+    assert (one.counts.tolist(), one.loss) == (other.counts.tolist(), other.loss)
+
+
+@given(
+    hnp.arrays(np.float32, (30, 3), elements=st.floats(-10, 10, width=32)),
+    hnp.arrays(np.float32, (5, 3), elements=st.floats(-10, 10, width=32)),
+)
+@example(np.ones((30, 3), np.float32), np.float32([[-1e-42] * 3, [0, -1e-42, -1e-42]]))
+@example(np.full((30, 3), 1e-22, np.float32), np.float32([[1e-22, 0, 0], [2e-22, 2e-22, 0]]))
+def test_any_vectors_are_assigned_alike_by_l2(vectors, centroids):
+    """Where products are rounded the nearest centroids are the same, and the sum of distances."""
+    ids = [call(vectors, centroids, "l2") for call in (kmeans.assign.plain, kmeans.assign.fast)]
+    one = kmeans.partial_sums.plain(vectors, centroids, "l2").loss
+    other = kmeans.partial_sums.fast(vectors, centroids, "l2").loss
+
+    assert ids[0].tolist() == ids[1].tolist()
+    size = kmeans.squared_lengths(vectors, "l2") + kmeans.squared_lengths(centroids, "l2") * 30
+    assert abs(one - other) <= 1e-5 * size + 1e-30
+
+
+@given(st.binary(max_size=40), st.integers(1, 5))
+def test_bytes_are_hashed_alike(data, together):
+    """However many are hashed together."""
+    powers = builds._POWERS[-together:]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builds, "HASHED", together)
+        patch.setattr(builds, "_POWERS", powers)
+
+        assert fnv_hash.plain(data) == fnv_hash.fast(data)
+
+
+@given(st.lists(st.text("ab9é.\n \x00", max_size=8), max_size=5))
+def test_texts_are_cut_alike(texts):
+    """The same words of each text, at the same positions."""
+    for cut in (simple, whitespace):
+        plain, fast = (call(cut, texts) for call in (cut_all.plain, cut_all.fast))
+
+        assert list(map(list, plain)) == list(map(list, fast))
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=4), max_size=5),
+    st.integers(1, 9),
+    st.booleans(),
+)
+def test_texts_are_signed_alike(texts, num_hashes, is_there):
+    """With the compiled kernel, where numba is installed, and without."""
+    hashes = np.array([one for text in texts for one in text], np.uint64)
+    counts = np.array(list(map(len, texts)), np.int64)
+    use = KernelUse(is_there and KERNEL_USE.is_there, smallest=0, spent=KERNEL_USE.enough + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builds, "KERNEL_USE", use)
+        plain, fast = (call(hashes, counts, num_hashes) for call in (signed.plain, signed.fast))
+
+    assert plain.dtype == fast.dtype
+    assert plain.tolist() == fast.tolist()

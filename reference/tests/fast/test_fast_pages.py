@@ -13,6 +13,7 @@ from lanceref.core.context import Context, plain_forms
 from lanceref.core.errors import BytesError, DataRefused
 from lanceref.data_file.data_file import open_file
 from lanceref.fast import pages as fast_pages
+from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileWriter
 
@@ -83,6 +84,23 @@ def test_rows_of_many_pages_are_taken_alike(many_pages, name, rows, flip, bits):
     assert outcomes[0] == outcomes[1]
     if flip is None:
         assert [COLUMNS[name][row] for row in sorted(rows)] == outcomes[0]
+
+
+@pytest.mark.parametrize(
+    ("many_pages", "name"), [*product(("2.1", "2.2"), COLUMNS)], indirect=["many_pages"]
+)
+def test_no_page_is_asked_alone(many_pages, name, monkeypatch):
+    """Wanted rows are read together, and all rows of pages that are alike without a dictionary."""
+
+    def never(*_):
+        raise AssertionError(name)
+
+    column, rows = column_of(many_pages[name]), np.arange(0, 4000, 7)
+    monkeypatch.setattr(MiniBlockPage, "take", never)
+    assert COLUMNS[name][::7] == column.take(rows).to_pylist()
+    if name in ("numbers", "vectors"):
+        monkeypatch.setattr(MiniBlockPage, "scan", never)
+        assert [COLUMNS[name]] == [part.to_pylist() for part in column.scan(0, 4000)]
 
 
 FLIPS = st.tuples(
