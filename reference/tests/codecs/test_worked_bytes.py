@@ -1,4 +1,4 @@
-"""Worked bytes of every codec: what decoders read from them, and what encoders write."""
+"""Worked bytes of every codec, read and written; the check sum CRC-32C."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_min
 from lanceref.codecs.compressive import decode_blocks, decode_mini, decode_zipped, num_buffers
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
+from lanceref.core.crc32c import LONG_BYTES, crc32c
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 
 from .encodings import (
@@ -306,3 +307,23 @@ def test_frames_of_runs_are_written_chunk_by_chunk():
     assert run_frame([(5, 3), (6, 1)]) == bytes(data[: cuts[0]])
     assert run_frame([]) == bytes(data[cuts[0] : cuts[1]])
     assert run_frame([(6, 255)] * 11 + [(6, 195)]) == bytes(data[cuts[1] :])
+
+
+def test_worked_examples():
+    """The check value of the polynomial's register, and what RFC 3720 gives for 32 zeros."""
+    assert crc32c(b"123456789") == 0xE3069283
+    assert crc32c(bytes(32)) == 0x8A9136AA
+    assert crc32c(b"") == 0
+
+
+@pytest.mark.parametrize("size", [LONG_BYTES, LONG_BYTES + 1, 10_007])
+def test_rows_side_by_side_are_one_remainder(size):
+    """Of long data as octet by octet, which is done here bit by bit; of its views too."""
+    data = np.random.default_rng(size).integers(0, 256, size, np.uint8).tobytes()
+    crc = 0xFFFFFFFF
+    for octet in data:
+        crc ^= octet
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+
+    assert crc32c(data) == crc ^ 0xFFFFFFFF == crc32c(memoryview(data))

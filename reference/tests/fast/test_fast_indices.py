@@ -1,6 +1,7 @@
 """Fast forms of what builds and searches indices: each gives what its plain form gives."""
 
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -217,3 +218,27 @@ def test_texts_are_signed_alike(texts, num_hashes, is_there):
 
     assert plain.dtype == fast.dtype
     assert plain.tolist() == fast.tolist()
+
+
+def test_kernels_wait_until_enough_was_decoded_without_them():
+    """The first hundred bytes are decoded without, then calls of ten bytes and more with."""
+    patience = KernelUse(is_there=True, enough=100, smallest=10)
+
+    assert [False, False, True, False] == [patience.use(size) for size in (60, 40, 10, 9)]
+
+
+@COMPILED
+def test_a_kernel_is_compiled_where_its_code_cannot_be_kept(monkeypatch):
+    """Without a folder to write to, the function is compiled anew in every process."""
+
+    from lanceref.fast import compiled
+
+    def njit(function=None, *, cache=False, fastmath=False):
+        def refuse(_):
+            raise RuntimeError("no locator available")
+
+        return refuse if cache else ("compiled", function)
+
+    monkeypatch.setattr("lanceref.fast.compiled.numba", SimpleNamespace(njit=njit))
+
+    assert ("compiled", len) == compiled.compiled(len)

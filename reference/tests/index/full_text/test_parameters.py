@@ -1,13 +1,38 @@
-"""Parameters of full-text indices: as requested, stored, and listed."""
+"""Parameters of full-text indices, and what they make of texts: words, folds, stems, documents."""
 
+import json
+from itertools import islice
+
+import pyarrow as pa
 import pytest
-from lanceref.core.errors import Place
+from lanceref.core.errors import FormatError, NotYet, Place
+from lanceref.index.full_text.analyzer import (
+    Analyzer,
+    folded,
+    gather,
+    json_tokens,
+    lowered,
+    stop_words,
+)
 from lanceref.index.full_text.parameters import (
+    LANGUAGES,
     Analysis,
     parse_analysis,
     parse_settings,
     requested,
     says_words,
+)
+from lanceref.index.full_text.tokenizers import (
+    HOME,
+    code,
+    icu,
+    model,
+    ngrams,
+    numbered,
+    parts_of,
+    raw,
+    simple,
+    whitespace,
 )
 
 from ..subjects import KEPT_WORDS
@@ -114,3 +139,180 @@ def test_parameters_that_keep_words():
     assert not Analysis(**{**KEPT_WORDS, "max_token_length": 40}).keeps_words
     assert not says_words(b"")
     assert not says_words(b"\xff")
+
+
+def cut(pieces):
+    """The words of a cut text, which lie one after the other."""
+    found, positions = pieces
+    assert list(range(len(found))) == list(positions)
+    return list(found)
+
+
+def test_worked_texts():
+    """Each tokenizer cuts in its own way."""
+    assert ["foo", "bar", "baz", "it", "s", "9"] == cut(simple("foo_bar-baz it's 9"))
+    assert ["été", "中文字", "x", "Ⅻ", "का"] == cut(simple("été, 中文字 x Ⅻ का!"))
+    assert ["a\x0bb", "c", "d\u00a0e"] == cut(whitespace("a\x0bb c\td\u00a0e\n"))
+    assert ["The  Quick"] == cut(raw("The  Quick"))
+    assert ["x", "y"] == cut(numbered(["x", "y"]))
+
+
+def test_worked_ngrams():
+    """By start and then by length, or only from the first character; all lie at 0."""
+    found, positions = ngrams(2, 3, prefix_only=False)("abc ")
+    assert ["ab", "abc", "bc", "bc ", "c "] == list(found)
+    assert [0] * 5 == list(positions)
+    assert ["ab", "abc"] == list(ngrams(2, 3, prefix_only=True)("abc d")[0])
+    assert [] == list(ngrams(3, 3, prefix_only=True)("")[0])
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("getUserName", ["get", "User", "Name"]),
+        ("XMLHttp_parse2JSON", ["XML", "Http", "parse", "2", "JSON"]),
+        ("__x__", ["x"]),
+        ("ABC", ["ABC"]),
+        ("aBC", ["a", "BC"]),
+        ("ABc", ["A", "Bc"]),
+        ("ÀbCd", ["Àb", "Cd"]),
+        ("___", []),
+    ],
+)
+def test_worked_parts(word, parts):
+    """Low lines, capitals and digits end a part."""
+    assert parts == parts_of(word, numerics=True)
+
+
+def test_worked_text():
+    """A word lies where its first part does; operators are words where they are asked for."""
+    text = "getName a::b -> c"
+    assert (["getName", "a", "b", "c"], range(4)) == code(operators=False)(text)
+    assert ["getName", "a", "::", "b", "->", "c"] == code(operators=True)(text)[0]
+    both = code(operators=False, split=True, numerics=True, whole=True)(text)
+    assert (["getName", "get", "Name", "a", "b", "c"], [0, 0, 1, 2, 3, 4]) == both
+    parts = code(operators=False, split=True, numerics=True, whole=False)(text)
+    assert (["get", "Name", "a", "b", "c"], [0, 1, 2, 3, 4]) == parts
+
+
+def test_worked_word_breaks():
+    """Segments with a letter or a digit are words; colons of any width cut."""
+    text = "can't 3.14 foo_bar x:y 1,000 e\u0301t\u00e9 😀 ①② x\uff1ay _ 한국어"
+    own = ["can't", "3.14", "foo_bar", "x", "y", "1,000", "e\u0301t\u00e9", "①", "②", "x", "y"]
+    assert ([*own, "한국어"], range(12)) == icu(split=False)(text)
+
+
+@pytest.mark.parametrize("text", ["世界", "カタカナ", "สวัสดี"])
+def test_scripts_without_blanks_are_refused(text):
+    """A dictionary would be needed."""
+    with pytest.raises(NotYet, match="dictionary"):
+        icu(split=False)(f"hello {text}")
+
+
+WORDS = "我们 98740 r\n都 202780 d\n有 423765 v\n光明 1219 n\n的 318825 uj\n前途 1263 n\n"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A folder with a dictionary `jieba/default` and one of a user's."""
+    monkeypatch.setenv(HOME, str(tmp_path))
+    for name, file, text in (
+        ("default", "dict.txt", WORDS),
+        ("mine", "user.txt", "光明的前途 318825 n\n"),
+        ("mine", "config.json", json.dumps({"main": "../default/dict.txt", "users": ["user.txt"]})),
+        ("bad", "config.json", json.dumps({"main": "none.txt"})),
+    ):
+        path = tmp_path / "jieba" / name / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    (tmp_path / "lindera" / "x").mkdir(parents=True)
+    return tmp_path
+
+
+def test_worked_model_words(home):
+    """Words of the dictionary, and short words within a long one, at their first characters."""
+    pytest.importorskip("jieba")
+    assert (["我们", "都", "有", "光明", "的", "前途"], [0, 2, 3, 4, 6, 7]) == model("jieba")(
+        "我们都有光明的前途"
+    )
+    found = model("jieba/mine")("都有光明的前途")
+    assert (["都", "有", "光明", "前途", "光明的前途"], [0, 1, 2, 5, 2]) == found
+
+
+def test_worked_characters():
+    """Marks go, ligatures and letters of their own become letters; what has no ASCII part stays."""
+    assert "ete strasse fi AE 14" == folded("été straße ﬁ Æ ¼")
+    assert "中\u0307ж" == folded("中\u0307ж")
+    assert "a b" == folded("a\u00a0b")
+
+
+def test_every_language_has_a_list():
+    """Some words that are known, and some that are none."""
+    assert all(len(stop_words(language)) > 40 for language in LANGUAGES)
+    assert {"the", "i'm", "very"} <= stop_words("English")
+    assert not {"no", "not", "s"} & stop_words("English")
+    assert "und" in stop_words("German")
+
+
+def forms(text: str, **settings) -> list[str]:
+    """Return the tokens of a text."""
+    return [token for token, _ in Analyzer(Analysis(**settings)).tokens(text)]
+
+
+def test_worked_steps():
+    """Stems are held against the stop words: "very" stays, "having" goes."""
+    assert ["veri", "fox", "run"] == forms("The VERY foxes, having running")
+    assert ["the", "foxes"] == forms("The foxes", stem=False, remove_stop_words=False)
+    assert ["the"] == forms("the Foxes", custom_stop_words=("fox",))
+    assert ["ete"] == forms("Été")
+    assert ["été"] == forms("Été", ascii_folding=False)
+    assert ["chanton", "le"] == forms("chantons les", language="French", remove_stop_words=False)
+
+
+def test_positions_count_what_is_dropped():
+    """The word after two stop words lies at 2."""
+    assert [("fox", 2)] == list(Analyzer(Analysis()).tokens("of the fox"))
+    ngrams = Analyzer(Analysis(base_tokenizer="ngram", stem=False))
+    assert [("abc", 0), ("bcd", 0)] == list(ngrams.tokens("abcd"))
+
+
+def test_lower_case_is_by_character():
+    """A sigma at the end becomes what one in the middle does."""
+    assert "οδοσ" == lowered("ΟΔΟΣ")
+    assert "i̇" == lowered("İ")
+
+
+def found(values, *, list_elements=False) -> list[tuple]:
+    """Return row, element and tokens of each document."""
+    analyzer = Analyzer(Analysis())
+    made = gather(pa.array(values), analyzer, list_elements=list_elements)
+    tokens = zip(made.tokens, made.positions.tolist(), strict=True)
+    pairs = zip(made.rows.tolist(), made.elements.tolist(), made.lengths.tolist(), strict=True)
+    return [(row, element, [*islice(tokens, length)]) for row, element, length in pairs]
+
+
+def test_rows_without_tokens_are_none():
+    """Null, an empty text and stop words only."""
+    assert [(3, 0, [("fox", 0)])] == found([None, "", "the", "fox"])
+
+
+def test_lists():
+    """One document, whose positions go on, or one for each element, also the empty ones."""
+    values = [["a fox", None, "dog"], None, [], ["cow"]]
+    assert [(0, 0, [("fox", 1), ("dog", 2)]), (3, 0, [("cow", 0)])] == found(values)
+    assert [
+        (0, 0, [("fox", 1)]),
+        (0, 1, []),
+        (0, 2, [("dog", 0)]),
+        (3, 0, [("cow", 0)]),
+    ] == found(values, list_elements=True)
+
+
+def test_json():
+    """Every scalar has a path and a type; numbers stay as they are written."""
+    text = '{"a":{"b":["The foxes",1.50,{"c":null}]},"ok":true,"e":""}'
+    tokens = ["a.b,str,fox", "a.b,number,1.50", "a.b.c,null,null", "ok,bool,true"]
+    assert tokens == json_tokens(text, Analyzer(Analysis()))
+    assert [",str,top"] == json_tokens('"top"', Analyzer(Analysis()))
+    with pytest.raises(FormatError):
+        json_tokens("{", Analyzer(Analysis()))
