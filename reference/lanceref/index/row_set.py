@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
+from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import is_in, unique
@@ -90,8 +91,10 @@ class RowSet:
     @staticmethod
     def parse(cursor: Cursor) -> RowSet:
         """Parse the set that fills `cursor`. Raises FormatError."""
-        rows = RowSet.read(cursor)
-        _check_end(cursor, "L.index.rows.end")
+        rows, place = RowSet.read(cursor), cursor.ctx.at(cursor.offset, cursor.remaining)
+        expect(
+            "L.index.rows.end", f"{cursor.remaining} more bytes", "0 more bytes", place, FormatError
+        )
         return rows
 
     @staticmethod
@@ -112,16 +115,13 @@ class RowSet:
 
     def encode(self) -> bytes:
         """Return the set as bytes, bitmaps without run containers."""
-        parts = _bitmaps(self.keys, runs=False) | dict.fromkeys(self.whole, b"")
+        parts = dict.fromkeys(self.whole, b"")
+        starts = np.flatnonzero(np.diff(self.keys >> SHIFT, prepend=np.uint64(1 << 32)))
+        for own in np.split(self.keys, starts[1:]) if len(self.keys) else ():
+            bitmap = bitmaps.BitMap((own & LOW).astype(np.uint32), optimize=False)
+            parts[int(own[0] >> SHIFT)] = bitmap.serialize()
         entries = [struct.pack("<II", one, len(data)) + data for one, data in sorted(parts.items())]
         return struct.pack("<I", len(parts)) + b"".join(entries)
-
-
-def _check_end(cursor: Cursor, clause: str) -> None:
-    """Raise FormatError unless nothing is left of a cursor."""
-    if cursor.remaining:
-        place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        raise FormatError(clause, place, f"{cursor.remaining} more bytes", "none")
 
 
 def _entries(cursor: Cursor, count: int, name: str, clause: str) -> Iterator[int]:
@@ -143,8 +143,10 @@ def parse_treemap(cursor: Cursor) -> Keys:
     Layout: u64 number of upper halves; of each, ascending, u32 upper half and a Roaring bitmap.
     The result is (keys,).
     """
-    keys = read_treemap(cursor)
-    _check_end(cursor, "L.index.treemap.end")
+    keys, place = read_treemap(cursor), cursor.ctx.at(cursor.offset, cursor.remaining)
+    expect(
+        "L.index.treemap.end", f"{cursor.remaining} more bytes", "0 more bytes", place, FormatError
+    )
     return keys
 
 
@@ -158,21 +160,6 @@ def read_treemap(cursor: Cursor) -> Keys:
     return np.concatenate(keys)
 
 
-def _bitmaps(keys: Keys, *, runs: bool) -> dict[int, bytes]:
-    """Return the Roaring bitmap of the keys of each upper half, ascending."""
-    high = keys >> SHIFT
-    starts = np.flatnonzero(np.diff(high, prepend=high[:1] + np.uint64(1)))
-    by_fragment = {}
-    for part in np.split(keys, starts[1:]) if len(keys) else ():
-        bitmap = bitmaps.BitMap((part & LOW).astype(np.uint32), optimize=False)
-        if runs:
-            bitmap.run_optimize()
-        by_fragment[int(part[0] >> SHIFT)] = bitmap.serialize()
-    return by_fragment
-
-
 def encode_treemap(keys: Keys, *, runs: bool) -> bytes:
     """Return ascending keys (n,) as a RoaringTreemap, with runs where they are smaller."""
-    parts = _bitmaps(keys, runs=runs)
-    entries = [struct.pack("<I", high) + data for high, data in parts.items()]
-    return struct.pack("<Q", len(parts)) + b"".join(entries)
+    return bitmaps.BitMap64(keys, optimize=runs).serialize()

@@ -49,7 +49,6 @@ from lanceref.index.segment import SegmentWriter
 SAMPLE_NODE = 0xFFFFFFFF
 SAMPLE_RATE = 32
 BLOCK_WORDS = 4096
-BLOCK_BITS = BLOCK_WORDS * WORD_BITS
 SIZE_LIMIT = 2**31
 END_OF_TEXT = 0xFF
 STORED = bytes(range(256)).translate(bytes.maketrans(b"\x00\xff", b"  "))
