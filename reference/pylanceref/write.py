@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
 import pyarrow as pa
-from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs, check_thresholds, declared_schema
+from lanceref.blobs.blob_writer import BlobPolicy, check_thresholds, declared_schema
 from lanceref.core.context import Context
 from lanceref.core.errors import AlreadyExists, DataRefused, NotFound
 from lanceref.core.file_versions import V0_1, FileVersion, version_named
@@ -227,9 +227,9 @@ def file_limits(
             'allow_external_blob_outside_bases only applies when external_blob_mode="reference"'
         )
     options = store_options(arguments.get("storage_options"))
-    external = ExternalBlobs(mode == "ingest", anywhere, tuple(bases), options)
+    blobs = BlobPolicy(shared, mode == "ingest", anywhere, tuple(bases), options)
     policy = page_policy(len(plan.rows.fields), cache, page)
-    return data_files.FileLimits(rows, size, group, policy, BlobPolicy(shared, external))
+    return data_files.FileLimits(rows, size, group, policy, blobs)
 
 
 def write_table(

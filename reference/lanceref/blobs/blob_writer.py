@@ -76,24 +76,26 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True)
-class ExternalBlobs:
-    """What becomes of URIs: taken into the table, or kept, below `bases` or wherever they are.
+class BlobPolicy:
+    """How blobs are stored, and what becomes of URIs.
 
-    `options` say how to reach what is taken.
+    `shared_bytes` is the limit of shared files instead of each field's. What URIs name is taken
+    into the table (`ingest`, reached by `options`), or they are kept, below `bases` or `anywhere`.
     """
 
+    shared_bytes: int | None = None
     ingest: bool = False
     anywhere: bool = False
     bases: tuple[table_pb2.BasePath, ...] = ()
     options: StoreOptions = NO_OPTIONS
 
 
-NOWHERE = ExternalBlobs()
-"""URIs are refused."""
+IN_PLACE = BlobPolicy()
+"""Each field's own limits, and no URIs."""
 
 
 def blob_rows(
-    array: pa.Array, name: str, external: ExternalBlobs
+    array: pa.Array, name: str, policy: BlobPolicy
 ) -> Iterator[Payload | Descriptor | None]:
     """Yield the rows of a blob column, None for a null. Raises DataRefused for a row that is none.
 
@@ -118,7 +120,7 @@ def blob_rows(
         if not valid:
             yield None
         else:
-            yield payload if uri is None else _external(uri, position, size, external)
+            yield payload if uri is None else _external(uri, position, size, policy)
 
 
 def _problem(
@@ -141,19 +143,19 @@ def _payloads(array: pa.Array) -> Iterator[Payload | None]:
 
 
 def _external(
-    uri: str, position: int | None, size: int | None, external: ExternalBlobs
+    uri: str, position: int | None, size: int | None, policy: BlobPolicy
 ) -> Payload | Descriptor:
-    if external.ingest:
+    if policy.ingest:
         try:
-            source = open_source(uri, external.options)
+            source = open_source(uri, policy.options)
         except (NotFound, OSError) as error:
             raise DataRefused(f"Not found: {uri}") from error
         return Payload(source.size if size is None else size, None, source, position or 0)
-    for base in external.bases:
+    for base in policy.bases:
         below = _below(uri, base)
         if below is not None:
             return Descriptor(EXTERNAL, position or 0, size or 0, base.id, below)
-    if not external.anywhere:
+    if not policy.anywhere:
         raise DataRefused(
             f"External blob URI '{uri}' is outside registered external bases (dataset root is not "
             "allowed). Set allow_external_blob_outside_bases=true to store it as absolute external "
@@ -257,18 +259,6 @@ def check_thresholds(own: Sequence[Field], given: Sequence[Field]) -> None:
                 )
 
 
-@dataclass(frozen=True, slots=True)
-class BlobPolicy:
-    """How blobs are stored: the limit of shared files instead of each field's, and URIs."""
-
-    shared_bytes: int | None = None
-    external: ExternalBlobs = NOWHERE
-
-
-IN_PLACE = BlobPolicy()
-"""Each field's own limits, and no URIs."""
-
-
 class BlobWriter:
     """Writes the blobs of one data file into it or files beside it, which `paths` lists.
 
@@ -352,7 +342,7 @@ class BlobWriter:
             return
         inline, dedicated, shared = self._thresholds[field.id]
         shared = shared if self._policy.shared_bytes is None else self._policy.shared_bytes
-        for row in blob_rows(array, field.name, self._policy.external):
+        for row in blob_rows(array, field.name, self._policy):
             if not isinstance(row, Payload):
                 yield row
             elif row.size > dedicated:

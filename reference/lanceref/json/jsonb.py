@@ -230,13 +230,6 @@ def write_number(value: int | float) -> Item:
     return NUMBER, bytes([DOUBLE]) + number.tobytes()
 
 
-def write_object(members: dict[str, Item]) -> Item:
-    """Write an object; its keys are sorted by their bytes."""
-    ordered = sorted((key.encode(), item) for key, item in members.items())
-    keys = [(STRING, key) for key, _ in ordered]
-    return CONTAINER, _container(OBJECT | len(keys), [*keys, *(item for _, item in ordered)])
-
-
 def _container(header: int, items: Sequence[Item]) -> bytes:
     words = [header, *(kind << 28 | len(payload) for kind, payload in items)]
     return b"".join([np.array(words, ">u4").tobytes(), *(payload for _, payload in items)])
@@ -299,19 +292,22 @@ class _Parser:
         return CONTAINER, _container(ARRAY | len(items), items)
 
     def object(self) -> Item:
-        """Parse an object after its brace."""
-        members: dict[str, Item] = {}
+        """Parse an object after its brace; its keys are sorted by their bytes."""
+        members: dict[bytes, Item] = {}
         while not self.eat("}"):
             if members and not self.eat(","):
                 raise self.refused("a comma or the end of the object")
             bare = self.match(_KEY)
-            key = bare.group() if bare else self.string()
+            text = bare.group() if bare else self.string()
+            key = text.encode()
             if key in members:  # L.json.key-order
-                raise self.refused(f"key {key!r} once")
+                raise self.refused(f"key {text!r} once")
             if not self.eat(":"):
                 raise self.refused("a colon")
             members[key] = self.value()
-        return write_object(members)
+        keys = sorted(members)
+        items = [*((STRING, key) for key in keys), *(members[key] for key in keys)]
+        return CONTAINER, _container(OBJECT | len(keys), items)
 
     def string(self) -> str:
         """Parse a quoted string."""

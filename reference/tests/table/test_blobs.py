@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref import validate
 from lanceref.blobs.blob_writer import (
+    IN_PLACE,
     LONG,
-    NOWHERE,
-    ExternalBlobs,
+    BlobPolicy,
     Payload,
     blob_rows,
     declared_schema,
@@ -22,8 +22,8 @@ from lanceref.file.schema import BLOB_EXTENSION
 from pylanceref import dataset, write_dataset
 from pylanceref.blob import Blob, blob_array, blob_field
 
-ANYWHERE = ExternalBlobs(anywhere=True)
-INGEST = ExternalBlobs(ingest=True)
+ANYWHERE = BlobPolicy(anywhere=True)
+INGEST = BlobPolicy(ingest=True)
 
 
 def _payload(row: object) -> bytes | None:
@@ -49,7 +49,7 @@ def test_a_row_that_is_no_blob_is_refused(row, text):
     with pytest.raises(DataRefused, match=text):
         list(blob_rows(pa.array([{"data": b"a"}, row], LONG), "b", ANYWHERE))
     with pytest.raises(DataRefused, match="holds no bytes"):
-        list(blob_rows(pa.array([{"position": 1, "size": 2}]), "b", NOWHERE))
+        list(blob_rows(pa.array([{"position": 1, "size": 2}]), "b", IN_PLACE))
 
 
 def test_an_object_that_is_not_there_is_refused(tmp_path):
