@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import NamedTuple
-
-from google.protobuf.message import Message
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, parse_message
@@ -54,12 +53,9 @@ def read_dictionary(cursor: Cursor) -> None:
     cursor.u32("checksum", "L.index.fts.fst.checksum")
 
 
-def _message(kind: type[Message], name: str) -> Callable[[Cursor], object]:
-    """Return what reads the message that fills a cursor."""
-    return lambda cursor: parse_message(cursor, kind, name, "L.index.files.buffer")
-
-
-_IVF, _TENSOR = _message(index_pb2.IVF, "partitions"), _message(index_pb2.Tensor, "tensor")
+_MESSAGE = partial(parse_message, clause="L.index.files.buffer")
+_IVF = partial(_MESSAGE, cls=index_pb2.IVF, name="partitions")
+_TENSOR = partial(_MESSAGE, cls=index_pb2.Tensor, name="tensor")
 
 STRUCTURES = (
     Structure("bitmap_page_lookup.lance", "*", BUFFER, "rows", RowSet.read),

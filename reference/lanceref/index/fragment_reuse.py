@@ -13,7 +13,7 @@ Clauses: L.index.reuse.external, L.index.reuse.rows, L.index.reuse.fragments, L.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
-from lanceref.core.context import Context
+from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, FileBytes, parse_message
 from lanceref.core.errors import FormatError, Place
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
 from lanceref.index.segment import Segment, in_turn
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.storage import Source
-from lanceref.table.fragments import check_moved
+from lanceref.table.fragments import addresses, check_moved
 
 NAME = "__lance_frag_reuse"
 
@@ -37,7 +37,7 @@ NAME = "__lance_frag_reuse"
 class MovedRows:
     """Rows that were at `before` are at `after`; all others of the fragments are gone."""
 
-    def __init__(self, before: Keys, after: Keys, fragments: Collection[int]) -> None:
+    def __init__(self, before: Keys, after: Keys, fragments: Iterable[int]) -> None:
         order = np.argsort(before)
         self.before, self._after = before[order], after[order]
         self._fragments = np.array(sorted(fragments), np.uint64)
@@ -133,15 +133,10 @@ def _step(version: Details.Version, ctx: Context, place: Place) -> Step:
     pairs = [_group(group, ctx, place) for group in version.groups]
     before = np.concatenate([NO_KEYS, *(old for old, _ in pairs)])
     after = np.concatenate([NO_KEYS, *(new for _, new in pairs)])
-    fragments = tuple(
-        (
-            bitmaps.BitMap([old.id for old in one.old_fragments]),
-            bitmaps.BitMap([new.id for new in one.new_fragments]),
-        )
-        for one in version.groups
-    )
-    old_ids = [one.id for group in version.groups for one in group.old_fragments]
-    return Step(MovedRows(before, after, old_ids), fragments)
+    both = [(group.old_fragments, group.new_fragments) for group in version.groups]
+    ids = [[bitmaps.BitMap([one.id for one in side]) for side in pair] for pair in both]
+    old = bitmaps.BitMap().union(*(old for old, _ in ids))
+    return Step(MovedRows(before, after, old), tuple((old, new) for old, new in ids))
 
 
 def _group(group: Details.Group, ctx: Context, place: Place) -> tuple[Keys, Keys]:
@@ -153,14 +148,9 @@ def _group(group: Details.Group, ctx: Context, place: Place) -> tuple[Keys, Keys
         first, end = np.searchsorted(rows, ends)
         parts.append(rows[first:end])
     old = np.concatenate(parts)
-    if len(old) != len(rows):
-        others = f"{len(rows) - len(old)} rows of other fragments"
-        raise FormatError("L.index.reuse.fragments", place, others, "rows of the old fragments")
-    wanted = sum(one.physical_rows for one in group.new_fragments)
-    if len(old) != wanted:
-        raise FormatError("L.index.reuse.rows", place, f"{len(old)} rewritten rows", wanted)
-    new = [
-        np.arange(one.physical_rows, dtype=np.uint64) | np.uint64(one.id) << SHIFT
-        for one in group.new_fragments
-    ]
+    others, wanted = len(rows) - len(old), sum(one.physical_rows for one in group.new_fragments)
+    found = f"{others} rows of other fragments"
+    expect("L.index.reuse.fragments", found, "0 rows of other fragments", place, FormatError)
+    expect("L.index.reuse.rows", f"{len(old)} rows", f"{wanted} rows", place, FormatError)
+    new = [addresses(one.id, np.arange(one.physical_rows)) for one in group.new_fragments]
     return old, np.concatenate([NO_KEYS, *new])

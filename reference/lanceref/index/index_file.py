@@ -3,8 +3,7 @@
 Every file of an index is a data file of 2.0 or later. The metadata of its schema holds parameters
 as text; what is no column lies in global buffers from 1 on. Opening a file reads only its end.
 
-Clauses: L.index.files.column, L.index.files.metadata, L.index.files.buffer,
-L.index.files.size, L.index.files.version
+Clauses: L.index.files.column, L.index.files.metadata, L.index.files.buffer, L.index.files.size
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent, parse_message
 from lanceref.core.errors import CorruptPage, FormatError
-from lanceref.core.file_versions import V2_0, FileVersion
+from lanceref.core.file_versions import FileVersion
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
@@ -195,11 +194,6 @@ class IndexFile:
     def message(self, number: int, kind: type[M]) -> M:
         """Return a global buffer as a message. Raises BadProto."""
         return parse_message(self.buffer(number), kind, "global buffer", "L.index.files.buffer")
-
-
-def version_for(storage_version: FileVersion) -> FileVersion:
-    """Return the version of index files by that of the table's data files."""
-    return max(storage_version, V2_0)  # L.index.files.version
 
 
 def write_index_file(

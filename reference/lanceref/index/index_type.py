@@ -21,9 +21,11 @@ from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
+from lanceref.index.row_set import NO_KEYS, Keys, RowSet
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training
+from lanceref.proto.table_pb2 import IndexMetadata
+from lanceref.table.fragments import addresses
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 
@@ -46,10 +48,8 @@ class Spans:
     def rows(self) -> RowSet:
         """The same as single rows, by address."""
         columns = (self.fragments.tolist(), self.starts.tolist(), self.lengths.tolist())
-        parts = [
-            np.arange(start, start + length, dtype=np.uint64) | np.uint64(fragment) << SHIFT
-            for fragment, start, length in zip(*columns, strict=True)
-        ]
+        runs = zip(*columns, strict=True)
+        parts = [addresses(one, np.arange(start, start + size)) for one, start, size in runs]
         return RowSet.of(np.concatenate([NO_KEYS, *parts]))
 
     def touches(self, fragments: Keys) -> NDArray[np.bool_]:
@@ -151,8 +151,8 @@ class IndexType:
         return cls.build(training, writer, parameters)
 
     @classmethod
-    def is_staged(cls, paths: Sequence[str]) -> bool:
-        """Return whether the paths of a segment's files are those of one that is not finished."""
+    def is_staged(cls, entry: IndexMetadata) -> bool:
+        """Return whether the files of an entry are those of a segment that is not finished."""
         return False
 
     @classmethod

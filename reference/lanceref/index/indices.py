@@ -22,7 +22,7 @@ from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.integers import is_in
 from lanceref.file.schema import LanceSchema
-from lanceref.index.fragment_reuse import Reuse, read_reuse
+from lanceref.index.fragment_reuse import read_reuse
 from lanceref.index.index_type import IndexType, Kind, Mask, Positions
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import Keys
@@ -153,11 +153,6 @@ class Indices:
             segments.append(Segment(*own, overlaid=overlaid, uses=self.uses))
         moves = read_reuse(segments, self._ctx)
         return tuple(replace(one, moves=moves) if moves.steps else one for one in segments)
-
-    @cached_property
-    def reuse(self) -> Reuse:
-        """Where compactions moved rows that indices hold at old addresses. Raises FormatError."""
-        return read_reuse(self.segments, self._ctx)
 
     def of(self, entries: Entries) -> Indices:
         """Return segments that no version names yet as if this one did."""

@@ -27,7 +27,10 @@ def scalar_text(value: pa.Scalar) -> str:
     if not value.is_valid:
         return "NULL"
     if types.is_floating(type_):
-        return _number(value)
+        number = type_.to_pandas_dtype()(value.as_py())
+        if np.isfinite(number):  # in the fewest digits that tell it apart, without an exponent
+            return np.format_float_positional(number, trim="-")
+        return {"nan": "NaN"}.get(str(number), str(number))
     if types.is_boolean(type_):
         return str(value.as_py()).lower()
     if types.is_decimal(type_):
@@ -39,14 +42,6 @@ def scalar_text(value: pa.Scalar) -> str:
     if types.is_temporal(type_) and not types.is_date(type_):
         return str(value.value)
     return str(value)
-
-
-def _number(value: pa.Scalar) -> str:
-    """Return a float in the fewest digits that tell it apart, without an exponent."""
-    number = value.type.to_pandas_dtype()(value.as_py())
-    if not np.isfinite(number):
-        return {"nan": "NaN"}.get(str(number), str(number))
-    return np.format_float_positional(number, trim="-")
 
 
 Mask = NDArray[np.bool_]
@@ -129,7 +124,9 @@ def holds(predicate: OnValues, values: pa.Array) -> Mask:
         case IsNull():
             mask = pc.is_null(values)
         case StartsWith(prefix):
-            mask = pc.starts_with(_as_bytes(values), prefix.as_buffer().to_pybytes())
+            is_large = values.type in (pa.large_string(), pa.large_binary())
+            data = values.cast(pa.large_binary() if is_large else pa.binary())
+            mask = pc.starts_with(data, prefix.as_buffer().to_pybytes())
         case Among(wanted) if pa.types.is_floating(values.type):
             mask = pa.array(np.zeros(len(values), np.bool_))
             for value in wanted:
@@ -180,11 +177,6 @@ def _overlaps(
 
 def _filled(mask: pa.Array, default: bool) -> Mask:
     return np.asarray(pc.fill_null(mask, default).to_numpy(zero_copy_only=False), np.bool_)
-
-
-def _as_bytes(values: pa.Array) -> pa.Array:
-    large = pa.types.is_large_string(values.type) or pa.types.is_large_binary(values.type)
-    return values.cast(pa.large_binary() if large else pa.binary())
 
 
 def prefix_end(prefix: pa.Scalar) -> pa.Scalar | None:

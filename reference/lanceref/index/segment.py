@@ -10,7 +10,7 @@ removed.
 Layout: `_indices/{uuid}/{path}`, the uuid in lower case with hyphens.
 
 Clauses: L.index.segment.folder, L.index.segment.files, L.index.segment.keys,
-L.index.rows.fragment, L.table.limits.bitmap
+L.index.files.version, L.index.rows.fragment, L.table.limits.bitmap
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import FormatError, LimitExceeded, NotFound, OutOfRange, Place
-from lanceref.core.file_versions import FileVersion
+from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.proto import table_pb2
@@ -53,14 +53,6 @@ class Uses:
     loaded: int = 0
     comparisons: int = 0
     hits: int = 0
-
-    def load(self, parts: int = 1) -> None:
-        """Count parts of indices that have to be read."""
-        self.loaded += parts
-
-    def hit(self, parts: int = 1) -> None:
-        """Count parts that are in memory already."""
-        self.hits += parts
 
     @property
     def hit_rate(self) -> float:
@@ -251,10 +243,13 @@ class Segment:
 
 
 class SegmentWriter:
-    """Writes the files of a segment; leaving its block by an error removes them."""
+    """Writes the files of a segment; leaving its block by an error removes them.
+
+    `version` is that of the table's data files: index files have the same, but never 0.1.
+    """
 
     def __init__(self, store: Store, version: FileVersion, name: uuid.UUID | None = None) -> None:
-        self.store, self.version = store, version
+        self.store, self.version = store, max(version, V2_0)  # L.index.files.version
         self.uuid = name or uuid.uuid4()
         self.files: list[table_pb2.IndexFile] = []
 
@@ -278,18 +273,6 @@ class SegmentWriter:
             self.store, place, schema, self.version, batches, given, buffers
         )
 
-    def write_table(
-        self,
-        path: str,
-        schema: pa.Schema,
-        columns: Sequence[pa.Array],
-        metadata: Mapping[str, str] | None = None,
-        buffers: Sequence[bytes] = (),
-    ) -> None:
-        """Write a file of one batch, as `write_file`."""
-        batch = pa.record_batch(list(columns), schema=schema)
-        self.write_file(path, schema, [batch], metadata, buffers)
-
     def write_columns(
         self,
         path: str,
@@ -298,8 +281,11 @@ class SegmentWriter:
         nullable: Sequence[str] = (),
     ) -> None:
         """Write a file of columns, of which none but the `nullable` ones is ever null."""
-        fields = [pa.field(name, one.type, name in nullable) for name, one in columns.items()]
-        self.write_table(path, pa.schema(fields), list(columns.values()), metadata)
+        schema = pa.schema(
+            [pa.field(key, one.type, key in nullable) for key, one in columns.items()]
+        )
+        batch = pa.record_batch(list(columns.values()), schema=schema)
+        self.write_file(path, schema, [batch], metadata)
 
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write a file that is not an index file."""

@@ -142,7 +142,7 @@ def accepts_types(*kinds: str) -> Callable[[Field], bool]:
     return lambda field: is_any(leaf(field).arrow.type, *kinds)
 
 
-def has_order(field: Field) -> bool:
+def has_order(field: Field, /) -> bool:
     """Return whether the values of a column can be compared."""
     type_ = leaf(field).arrow.type
     if isinstance(type_, pa.BaseExtensionType):

@@ -26,7 +26,6 @@ from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_view import project
-from lanceref.index.index_file import version_for
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.indices import Index, indexed_path, kind_of, paths_of
 from lanceref.index.row_set import SHIFT, Keys
@@ -84,7 +83,7 @@ def training_of(
 
 def segment_writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
     """Return a writer of a new segment, in the version of the table's files."""
-    version = version_for(storage_version_of(snapshot.manifest.message))
+    version = storage_version_of(snapshot.manifest.message)
     return SegmentWriter(snapshot.store, version, segment_uuid)
 
 
@@ -173,7 +172,7 @@ def _current(index: Index, segment: Segment, fragments: Collection[FragmentRows]
 def finish_entry(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb2.IndexMetadata:
     """Return the entry of a finished segment, writing its files if it is staged."""
     kind = kind_of(entry)
-    if kind is None or not _is_staged(kind, entry):
+    if kind is None or not kind.is_staged(entry):
         return entry
     made = copy_of(entry)
     assign(made.files, _finish(snapshot, kind, entry))
@@ -195,7 +194,7 @@ def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
         table_pb2.IndexFile(path=one.path.removeprefix(folder), size_bytes=one.size)
         for one in snapshot.store.walk(folder)
     )
-    if not _is_staged(kind, entry):
+    if not kind.is_staged(entry):
         raise OperationRefused(f"No partition metadata files found in index directory: {folder}")
     _finish(snapshot, kind, entry)
     remove_staged(snapshot, entry)
@@ -207,16 +206,11 @@ def remove_staged(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> None:
     Whoever copies the folder of a segment, as a deep clone may, takes all files in it.
     """
     kind = kind_of(entry)
-    if kind is not None and _is_staged(kind, entry):
+    if kind is not None and kind.is_staged(entry):
         folder = f"{FOLDER}/{uuid.UUID(bytes=entry.uuid.uuid)}/"
         for file in entry.files:
             snapshot.store.delete(folder + file.path)
         snapshot.store.prune(folder)
-
-
-def _is_staged(kind: Kind, entry: table_pb2.IndexMetadata) -> bool:
-    paths = [file.path for file in entry.files]
-    return kind.is_staged(paths)
 
 
 def _finish(

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.blobs.blob_writer import BlobPolicy, ExternalBlobs
+from lanceref.blobs.blob_writer import BlobPolicy
 from lanceref.blobs.descriptors import BLOB_DESCRIPTOR
 from lanceref.core.arrow_buffers import whole, whole_rows
 from lanceref.core.context import Context
@@ -72,7 +72,7 @@ def write_new_rows(
     """
     schema = snapshot.manifest.schema if schema is None else schema
     message, options = snapshot.manifest.message, snapshot.store.options
-    blobs = BlobPolicy(external=ExternalBlobs(bases=tuple(message.base_paths), options=options))
+    blobs = BlobPolicy(bases=tuple(message.base_paths), options=options)
     new = write_files(
         list(homes) or [Home(snapshot.store)],
         schema,

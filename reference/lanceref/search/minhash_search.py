@@ -44,7 +44,6 @@ class MinHashQuery:
     column: str
 
 
-KIND = "MINHASHLSH"
 DEFAULT_LIMIT = 10
 """Rows of a result when a scan has no limit."""
 
@@ -134,7 +133,7 @@ def _index_of(snapshot: Snapshot, path: str) -> Index:
     """Return the index of a column that covers a fragment. Raises QueryRefused."""
     live = bitmaps.BitMap([rows.fragment.id for rows in snapshot.fragments])
     for index in snapshot.indices.by_path.get(path, ()):
-        if index.kind.name == KIND and any(segment.covers & live for segment in index.segments):
+        if index.kind is MinHashLsh and any(segment.covers & live for segment in index.segments):
             return index
     raise QueryRefused(
         f'No MinHash LSH index found for column {path}; create a "minhashlsh" scalar index on '

@@ -78,7 +78,8 @@ def project(builder: Builder) -> None:
 
 def drop_idle_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
     """Remove files and overlays that hold no field of the schema."""
-    row_lineage.drop_idle_overlays(fragment, live)
+    overlays = [one for one in fragment.overlays if not live.isdisjoint(one.data_file.fields)]
+    assign(fragment.overlays, overlays)
     wanted = live | set(HIDDEN_IDS)
     kept = [one for one in fragment.files if not wanted.isdisjoint(one.fields)]
     if len(kept) != len(fragment.files):

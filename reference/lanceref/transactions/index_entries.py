@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
-from lanceref.core.cursor import Cursor, parse_message
+from lanceref.core.cursor import Cursor, M, parse_message
 from lanceref.core.errors import LimitExceeded, OperationRefused, Place
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
@@ -117,7 +117,8 @@ def moved_fragments(indices: Entries) -> bitmaps.BitMap:
 
 def _moves(reuse: table_pb2.IndexMetadata) -> Groups:
     """Return the groups of all versions, oldest first, in the entry. Raises FormatError."""
-    versions = parse_details(reuse.index_details.value).inline.versions
+    name, clause = "fragment reuse", "L.index.reuse.external"
+    versions = _details(reuse, FragmentReuseIndexDetails, name, clause).inline.versions
     for version in versions:
         check_moved(version, Place("index", 0))
     return [
@@ -127,12 +128,11 @@ def _moves(reuse: table_pb2.IndexMetadata) -> Groups:
     ]
 
 
-def parse_details(data: bytes) -> FragmentReuseIndexDetails:
-    """Return the message of the entry. Raises BadProto."""
-    place = Place("index", 0, len(data))
-    cursor = Cursor(memoryview(data), 0, Context("index"))
-    clause = "L.index.reuse.external"
-    return parse_message(cursor, FragmentReuseIndexDetails, "fragment reuse", clause, place)
+def _details(index: table_pb2.IndexMetadata, kind: type[M], name: str, clause: str) -> M:
+    """Return the details of an entry as a message. Raises BadProto."""
+    data = index.index_details.value
+    cursor, place = Cursor(memoryview(data), 0, Context("index")), Place("index", 0, len(data))
+    return parse_message(cursor, kind, name, clause, place)
 
 
 def drop_dead(builder: Builder) -> None:
@@ -197,10 +197,7 @@ def _by_address(index: table_pb2.IndexMetadata) -> bool:
     """
     details = index.index_details
     if details.type_url.endswith(".JsonIndexDetails"):
-        place = Place("index", 0, len(details.value))
-        cursor = Cursor(memoryview(details.value), 0, Context("index"))
-        clause = "L.index.json.details"
-        message = parse_message(cursor, JsonIndexDetails, "JSON index", clause, place)
+        message = _details(index, JsonIndexDetails, "JSON index", "L.index.json.details")
         details = message.target_details
     type_name = details.type_url.rpartition(".")[2].lower()
     return type_name in BY_ADDRESS or (type_name == "btreeindexdetails" and index.index_version > 0)

@@ -170,9 +170,3 @@ def uncover_fields(
                 one.data_file.fields[number] = TOMBSTONE
     kept = [one for one in fragment.overlays if set(one.data_file.fields) != {TOMBSTONE}]
     assign(fragment.overlays, kept)
-
-
-def drop_idle_overlays(fragment: table_pb2.DataFragment, live: Collection[int]) -> None:
-    """Remove overlays that cover no field of the schema."""
-    kept = [one for one in fragment.overlays if any(id in live for id in one.data_file.fields)]
-    assign(fragment.overlays, kept)

@@ -25,7 +25,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
-from lanceref.file.schema import Field
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_type import Built
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
@@ -33,9 +32,8 @@ from lanceref.index.row_set import NO_KEYS, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Training,
+    accepts_types,
     has_order,
-    is_any,
-    leaf,
     mask_of,
     run_starts,
     sort_keys,
@@ -72,9 +70,9 @@ class Bitmap(EntryType[None]):
             numbers = np.flatnonzero(holds(predicate, self.keys))
         uses.comparisons += len(self.keys)
         if self._held is not None:
-            uses.hit(len(numbers))
+            uses.hits += len(numbers)
             return RowSet.union([self._held[number] for number in numbers.tolist()])
-        uses.load(len(numbers))
+        uses.loaded += len(numbers)
         return RowSet.union(self.sets(numbers))
 
     def warm(self, *, positions: bool = False) -> None:
@@ -166,11 +164,8 @@ class LabelList(Bitmap):
     name, shown, details = "LABEL_LIST", "LabelList", "lance.table.LabelListIndexDetails"
     version = nulls_since = WITH_NULLS
     exact = (HasLabels, IsNull)
+    accepts = staticmethod(accepts_types("list", "large_list"))
     inherits = "one"
-
-    @staticmethod
-    def accepts(field: Field) -> bool:
-        return is_any(leaf(field).arrow.type, "list", "large_list")
 
     @property
     def nulls(self) -> RowSet | None:

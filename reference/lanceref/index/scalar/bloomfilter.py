@@ -23,7 +23,6 @@ from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
 from lanceref.index import bloom
 from lanceref.index.entries import Entries
-from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import Among, IsNull, Predicate
 from lanceref.index.scalar.zonemap import (
@@ -70,8 +69,16 @@ class BloomFilter(ZoneType[Zoning]):
 
     @cached_property
     def _filters(self) -> NDArray[np.uint32]:
-        """The words of all filters: [zones, blocks, 8]."""
-        return read_filters(self._file)
+        """The words of all filters: [zones, blocks, 8]. Raises CorruptPage."""
+        data = self._file.read("bloom_filter_data", pa.binary())
+        sizes = unique(np.diff(np.frombuffer(data.buffers()[1], np.int32)[: len(data) + 1]))
+        if len(data) and (len(sizes) > 1 or sizes[0] % bloom.BLOCK_BYTES or not sizes[0]):
+            found = f"filters of {sizes[:4].tolist()} bytes"
+            wanted = f"one size, a multiple of {bloom.BLOCK_BYTES}"
+            raise self._file.corrupt("L.index.bloom.data", found, wanted)
+        words = np.frombuffer(b"".join(data.to_pylist()), np.uint32)
+        blocks = int(sizes[0]) // bloom.BLOCK_BYTES if len(data) else 0
+        return words.reshape(len(data), blocks, bloom.WORDS)
 
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
         """Return for each zone whether it may hold one of some values."""
@@ -125,9 +132,8 @@ class BloomFilter(ZoneType[Zoning]):
     @classmethod
     def check(cls, segment: Segment) -> None:
         """Read what a search only reads when it asks for a value, or for null."""
-        file = segment.file(FILE)
-        read_filters(file)
-        read_nulls(file)
+        index = cls(segment)
+        _ = index._filters, read_nulls(index._file)
 
 
 def _hashes(values: Sequence[pa.Scalar]) -> bloom.Hashes:
@@ -137,15 +143,3 @@ def _hashes(values: Sequence[pa.Scalar]) -> bloom.Hashes:
     if pa.types.is_floating(type_) and any(one.as_py() == 0 for one in values):
         held = pa.concat_arrays([held, pa.array([0.0, -0.0], type_)])
     return bloom.hash_values(held)
-
-
-def read_filters(file: IndexFile) -> NDArray[np.uint32]:
-    """Return the words of all filters: [zones, blocks, 8]. Raises CorruptPage."""
-    data = file.read("bloom_filter_data", pa.binary())
-    sizes = unique(np.diff(np.frombuffer(data.buffers()[1], np.int32)[: len(data) + 1]))
-    if len(data) and (len(sizes) > 1 or sizes[0] % bloom.BLOCK_BYTES or not sizes[0]):
-        found = f"filters of {sizes[:4].tolist()} bytes"
-        wanted = f"one size, a multiple of {bloom.BLOCK_BYTES}"
-        raise file.corrupt("L.index.bloom.data", found, wanted)
-    words = np.frombuffer(b"".join(data.to_pylist()), np.uint32)
-    return words.reshape(len(data), -1, bloom.WORDS) if len(data) else words.reshape(0, 1, 8)

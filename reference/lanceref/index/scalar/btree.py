@@ -68,7 +68,9 @@ class BTree(EntryType[int]):
         self.greatest = lookup.read("max", self._type)
         self._null_counts = lookup.numbers("null_count", np.uint32)
         self.pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
-        self._page_rows = page_rows(lookup)
+        text = lookup.metadata.get("batch_size", "")
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+        self._page_rows = number or PAGE_ROWS  # L.index.btree.batch-size
         self._held: tuple[pa.Array, Keys] | None = None
 
     def search(self, predicate: Predicate) -> RowSet:
@@ -103,11 +105,11 @@ class BTree(EntryType[int]):
             end = min(end, data.num_rows)
             uses.comparisons += end - start
             if self._held is not None:
-                uses.hit(len(run))
+                uses.hits += len(run)
                 values, keys = self._held
                 yield values[start:end], keys[start:end]
                 continue
-            uses.load(len(run))
+            uses.loaded += len(run)
             values = data.read("values", self._type, start, end)
             yield values, data.numbers(keys_column(data), np.uint64, start, end)
 
@@ -123,7 +125,7 @@ class BTree(EntryType[int]):
 
     @property
     def stated(self) -> int:
-        """Number of rows that a page has."""
+        """Rows that a page has; the default where the number is missing or not a number."""
         return self._page_rows
 
     def runs(self) -> Iterator[Entries]:
@@ -155,11 +157,11 @@ class BTree(EntryType[int]):
     @classmethod
     def check(cls, segment: Segment) -> None:
         """Report values that do not rise, bounds that are not theirs, and rows that repeat."""
-        lookup, data = segment.file(LOOKUP), segment.file(DATA)
-        rows, seen = page_rows(lookup), bitmaps.BitMap64()
+        index, lookup, data = cls(segment), segment.file(LOOKUP), segment.file(DATA)
+        rows, seen = index.stated, bitmaps.BitMap64()
         bounds: list[dict[str, pa.Array]] = []
         falls, last = False, pa.array([], data.column_type("values"))
-        for entries in cls(segment).runs():
+        for entries in index.runs():
             values = pa.concat_arrays([last, entries.values])
             order = pa.array(sorted_order(values))
             falls |= not sort_keys(values.take(order)).equals(sort_keys(values))
@@ -170,7 +172,7 @@ class BTree(EntryType[int]):
             data.lint("L.index.btree.order", "values that fall", "rising values")
         if len(seen) < data.num_rows:
             data.lint("L.index.btree.ids", "a row twice", "a row once")
-        pages = lookup.numbers("page_idx", np.uint32).astype(np.uint64)
+        pages = index.pages.astype(np.uint64)
         if np.any(pages * np.uint64(rows) >= data.num_rows):
             found = f"page {int(pages.max())} of {data.num_rows} rows"
             lookup.lint("L.index.btree.pages", found, f"pages of {rows} rows")
@@ -179,13 +181,6 @@ class BTree(EntryType[int]):
             if not column.equals(wanted) and not _same_floats(column, wanted):
                 found = f"{name} {column.to_pylist()[:4]}"
                 lookup.lint("L.index.btree.bounds", found, wanted.to_pylist()[:4])
-
-
-def page_rows(lookup: IndexFile) -> int:
-    """Return the rows of a page; the default where the number is missing or not a number."""
-    text = lookup.metadata.get("batch_size", "")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-    return number or PAGE_ROWS  # L.index.btree.batch-size
 
 
 def _lookup(values: pa.Array, rows: int, first: int = 0) -> dict[str, pa.Array]:

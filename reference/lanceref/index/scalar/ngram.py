@@ -64,7 +64,12 @@ class Ngram(EntryType[None]):
     @cached_property
     def tokens(self) -> Tokens:
         """The numbers of all tokens, ascending. Raises CorruptPage."""
-        return read_tokens(self.segment)
+        file, clause = self.segment.file(FILE), "L.index.ngram.order"
+        tokens = np.asarray(file.read("tokens", pa.uint32(), whole=clause), np.uint32)
+        if np.any(tokens[1:] <= tokens[:-1]) or np.any(tokens >= TOKEN_LIMIT):
+            wanted = f"rising tokens below {TOKEN_LIMIT}"
+            raise file.corrupt(clause, tokens[:8].tolist(), wanted)
+        return tokens
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return the rows with all tokens of a text, None where it has none."""
@@ -74,7 +79,7 @@ class Ngram(EntryType[None]):
         places = np.flatnonzero(np.isin(self.tokens, list(wanted)))
         if len(places) < len(wanted):
             return RowSet()
-        self.segment.uses.load(len(places))
+        self.segment.uses.loaded += len(places)
         self.segment.uses.comparisons += len(places)
         return RowSet.intersection([RowSet(keys) for keys in self.postings(places)])
 
@@ -108,7 +113,7 @@ class Ngram(EntryType[None]):
         postings = np.split(keys, starts[1:]) if len(starts) else []
         data = [encode_treemap(unique(one), runs=False) for one in postings]
         columns = [pa.array(tokens[starts]), pa.array(data, pa.binary())]
-        writer.write_table(FILE, SCHEMA, columns)
+        writer.write_file(FILE, SCHEMA, [pa.record_batch(columns, schema=SCHEMA)])
         return Built(index_details_pb2.NGramIndexDetails(), 0)
 
     @classmethod
@@ -142,13 +147,3 @@ def literals_of(pattern: str) -> list[str]:
             continue
         literals.append(match[0][:-1] if after and after in "*?{" else match[0])
     return literals
-
-
-def read_tokens(segment: Segment) -> Tokens:
-    """Return all tokens of a segment. Raises CorruptPage."""
-    file = segment.file(FILE)
-    tokens = np.asarray(file.read("tokens", pa.uint32(), whole="L.index.ngram.order"), np.uint32)
-    if np.any(tokens[1:] <= tokens[:-1]) or np.any(tokens >= TOKEN_LIMIT):
-        wanted = f"rising tokens below {TOKEN_LIMIT}"
-        raise file.corrupt("L.index.ngram.order", tokens[:8].tolist(), wanted)
-    return tokens

@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.context import expect
 from lanceref.core.errors import FormatError
 from lanceref.file.schema import EXTENSION_KEY, Field
 from lanceref.index.entries import Entries, EntryType
@@ -177,8 +178,7 @@ def read_boxes(file: IndexFile, rows: NDArray[np.int64]) -> tuple[Boxes, Keys]:
 def read_nulls(segment: Segment) -> RowSet:
     """Return the rows that are null. Raises FormatError."""
     file = segment.file(NULLS)
-    if file.num_rows != 1:
-        raise file.corrupt("L.index.rtree.nulls", f"{file.num_rows} rows", "one set of rows")
+    expect("L.index.rtree.nulls", f"{file.num_rows} rows", "1 rows", file.place)
     (cursor,) = file.take_cursors("nulls", np.arange(1), "L.index.rtree.nulls")
     return RowSet.parse(cursor)
 
@@ -275,7 +275,8 @@ class RTree(EntryType[int]):
             "num_items": f"{len(boxes)}",
             "bbox": _box_text(boxes),
         }
-        writer.write_table(DATA, SCHEMA, [column, pa.array(np.concatenate(tree_ids))], metadata)
+        batch = pa.record_batch([column, pa.array(np.concatenate(tree_ids))], schema=SCHEMA)
+        writer.write_file(DATA, SCHEMA, [batch], metadata)
         data = RowSet.of(nulls).encode()
         writer.write_columns(NULLS, {"nulls": pa.array([data], pa.binary())})
         return Built(index_pb2.RTreeIndexDetails(), 0)

@@ -49,6 +49,7 @@ from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, is_any, mask_of, sort_keys
 from lanceref.proto.index_details_pb2 import ZoneMapIndexDetails as Details
+from lanceref.table.fragments import addresses
 
 NULLS = "null_bitmap"
 NULL_BUFFER = 1
@@ -92,11 +93,9 @@ def cut_zones(training: Training, rows: int) -> Iterator[Zone]:
         offsets = np.concatenate([run.offsets for run in parts])
         for first in range(0, len(offsets), rows):
             part, own = offsets[first : first + rows], values.slice(first, rows).combine_chunks()
-            start, nulls = int(part[0]), NO_KEYS
-            if own.null_count:
-                nulls = part[mask_of(own.is_null())].astype(np.uint64)
-                nulls |= np.uint64(fragment_id) << SHIFT
-            yield Zone(fragment_id, start, int(part[-1]) - start + 1, own, nulls)
+            nulls = addresses(fragment_id, part[mask_of(own.is_null())])
+            start, end = int(part[0]), int(part[-1]) + 1
+            yield Zone(fragment_id, start, end - start, own, nulls)
 
 
 def read_nulls(file: IndexFile) -> RowSet | None:
@@ -175,7 +174,7 @@ class ZoneType(EntryType[P]):
         if nulls is None:
             return
         for run in training.runs():
-            rows = np.uint64(run.fragment_id) << SHIFT | run.offsets.astype(np.uint64)
+            rows = addresses(run.fragment_id, run.offsets)
             told = np.isin(np.arange(len(rows)), nulls.among(rows))
             wrong = np.flatnonzero(told != mask_of(run.values.is_null()))
             if len(wrong):
@@ -211,7 +210,8 @@ def write_zones(path: str, zones: Entries, metadata: dict[str, str], writer: Seg
     if zones.nulls is not None:
         buffers = [RowSet.of(zones.nulls).encode()]
         metadata = {**metadata, NULLS: f"{NULL_BUFFER}"}
-    writer.write_table(path, pa.schema(list(values.type)), values.flatten(), metadata, buffers)
+    batch = pa.RecordBatch.from_struct_array(values)
+    writer.write_file(path, batch.schema, [batch], metadata, buffers)
     return bool(buffers)
 
 
@@ -243,8 +243,8 @@ class ZoneMap(ZoneType[Zoning]):
         """Return for each zone whether its bounds allow a value; NaN may be of either sign."""
         assert isinstance(predicate, OnValues)
         mask = may_hold(predicate, self._least, self._greatest)
-        nan_asked = isinstance(predicate, Among) and any(map(_is_nan, predicate.values))
-        if isinstance(predicate, Within) or nan_asked:
+        asked = predicate.values if isinstance(predicate, Among) else ()
+        if isinstance(predicate, Within) or any(one.as_py() != one.as_py() for one in asked):
             mask = mask | self._nans
         return np.asarray((self._nulls < self.spans.lengths) & mask, np.bool_)
 
@@ -298,10 +298,6 @@ class ZoneMap(ZoneType[Zoning]):
             index._file.lint(
                 "L.index.zones.nulls", f"{len(nulls.keys)} rows that are null", counted
             )
-
-
-def _is_nan(value: pa.Scalar) -> bool:
-    return bool(pa.types.is_floating(value.type) and value.as_py() != value.as_py())
 
 
 Bounds = tuple[pa.Array, pa.Array, int, int]
