@@ -23,6 +23,7 @@ D.legacy.batch-offsets-cumulative, D.legacy.manifest-before-metadata
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -79,8 +80,7 @@ def parse_footer(file: FileBytes) -> tuple[int, int, tuple[int, int]]:
 
 def write_footer(metadata_position: int) -> bytes:
     """Return the 16 bytes that end a file."""
-    words = b"".join(word.to_bytes(2, "little") for word in FOOTER_WORDS[V0_1])
-    return metadata_position.to_bytes(8, "little") + words + MAGIC
+    return struct.pack("<QHH4s", metadata_position, *FOOTER_WORDS[V0_1], MAGIC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,14 +38,8 @@ from lanceref.core.errors import (
 )
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Entry, Store, name_of_uri
-from lanceref.storage.manifests.manifest_names import (
-    FOLDER,
-    HINT,
-    VersionName,
-    list_versions,
-    parse_name,
-)
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
+from lanceref.storage.manifests.manifest_names import HINT, VersionName, list_versions, parse_name
 from lanceref.table.bases import (
     DATA_FOLDER,
     INDICES,
@@ -344,7 +338,7 @@ def _number(config: Mapping[str, str], key: str) -> int:
     return int(config[key])
 
 
-MARK = f"{FOLDER}/{HINT}"
+MARK = f"{VERSIONS}/{HINT}"
 """What says that a folder is a table's while its files are removed."""
 
 
@@ -354,7 +348,7 @@ def drop_table(store: Store) -> bool:
     What another table left that was not dropped to the end is removed too; it is refused where no
     file beside the manifests tells that it was one. Raises OperationRefused.
     """
-    if next(store.list(FOLDER), None) is None:
+    if next(store.list(VERSIONS), None) is None:
         if next(store.walk(""), None) is not None:
             raise OperationRefused(f"Refusing to drop {store.root!r}: it has no manifest")
         store.prune("")
@@ -377,7 +371,7 @@ def _removal_order(entry: Entry) -> tuple[int, int]:
     Versions go first, the latest last of them: what opens is whole. What else lies beside the
     manifests goes at the end: as long as it is there, the folder is known as a table's.
     """
-    name = parse_name(entry.path.removeprefix(f"{FOLDER}/"))
+    name = parse_name(entry.path.removeprefix(f"{VERSIONS}/"))
     if name is not None:
         return 0, name.version
-    return (2 if entry.path.startswith(f"{FOLDER}/") else 1), 0
+    return (2 if entry.path.startswith(f"{VERSIONS}/") else 1), 0

@@ -26,7 +26,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
-from lanceref.core.context import Context
+from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, FileBytes
 from lanceref.core.errors import (
     BadMagic,
@@ -105,9 +105,9 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
     """Read the one column of an Arrow file. Its values come from the library."""
     ctx, clause = cursor.ctx, "L.table.deletions.arrow"
     place, data = ctx.at(cursor.offset, cursor.remaining), pa.py_buffer(cursor.data)
-    magic = bytes(cursor.data[: len(MAGIC)])
-    if magic != MAGIC:
-        raise BadMagic("L.table.deletions.arrow-magic", place, repr(magic), repr(MAGIC))
+    expect(
+        "L.table.deletions.arrow-magic", bytes(cursor.data[: len(MAGIC)]), MAGIC, place, BadMagic
+    )
     try:
         file = pa.ipc.open_file(data)
         if file.schema.names != ["row_id"] or file.schema.types != [pa.uint32()]:
@@ -125,9 +125,8 @@ def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
         raise CorruptPage(clause, place, "a null row id", "no null")
     stored = np.asarray(table["row_id"].to_numpy(), dtype=np.uint32)
     rows = unique(stored)
-    if len(rows) != len(stored):
-        found = f"{len(rows)} different values of {len(stored)}"
-        raise CorruptPage("L.table.deletions.arrow-distinct", place, found, "each row once")
+    found = f"{len(rows)} different values"
+    expect("L.table.deletions.arrow-distinct", found, f"{len(stored)} different values", place)
     return rows
 
 

@@ -95,7 +95,6 @@ class RowVersions:
 
     def __init__(self, versions: list[int], spans: list[Segment]) -> None:
         self._versions = np.array(versions, np.uint64)
-        self._spans = spans
         self._ends = np.cumsum([span.count for span in spans], dtype=np.int64)
 
     def at(self, offsets: Offsets) -> Ids:

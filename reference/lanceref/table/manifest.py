@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from google.protobuf.message import Message
 
-from lanceref.core.context import Context
+from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Extent, FileBytes, M, parse_message
 from lanceref.core.errors import (
     BadMagic,
@@ -189,9 +189,7 @@ def _parse_footer(file: FileBytes) -> int:
         major = cursor.u16("major", "L.table.manifest.footer-version")
         minor = cursor.u16("minor", "L.table.manifest.footer-version")
         magic = bytes(cursor.take(4, "magic", "L.table.manifest.magic", "magic"))
-    if magic != MAGIC:
-        place = file.ctx.at(start + 12, 4)
-        raise BadMagic("L.table.manifest.magic", place, magic.hex(), MAGIC.hex())
+    expect("L.table.manifest.magic", magic.hex(), MAGIC.hex(), file.ctx.at(start + 12, 4), BadMagic)
     if (major, minor) not in FOOTER_VERSIONS:
         place, words = file.ctx.at(start + 8, 4), f"{major}, {minor}"
         file.ctx.lint("L.table.manifest.footer-version", place, words, "0, 2 or 0, 1")

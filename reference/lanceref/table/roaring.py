@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
-from lanceref.core.context import Context
+from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded, Place
 
@@ -39,7 +39,7 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     The result is (values,).
     """
     values = read_bitmap(cursor)
-    _end(cursor)
+    _check_end(cursor)
     return values
 
 
@@ -51,7 +51,7 @@ def parse_set(cursor: Cursor) -> bitmaps.BitMap:
     data = bytes(cursor.data)
     for _ in _containers(cursor):
         pass
-    _end(cursor)
+    _check_end(cursor)
     return bitmaps.BitMap.deserialize(data)
 
 
@@ -60,11 +60,10 @@ def parse_embedded(data: bytes, ctx: Context, place: Place) -> bitmaps.BitMap:
     return parse_set(Cursor(memoryview(data), place.offset, replace(ctx, spans=None)))
 
 
-def _end(cursor: Cursor) -> None:
-    if cursor.remaining:
-        place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        found = f"{cursor.remaining} bytes after the last container"
-        raise FormatError("L.table.roaring.end", place, found, "none")
+def _check_end(cursor: Cursor) -> None:
+    place = cursor.ctx.at(cursor.offset, cursor.remaining)
+    found = f"{cursor.remaining} more bytes"
+    expect("L.table.roaring.end", found, "0 more bytes", place, FormatError)
 
 
 def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
@@ -133,6 +132,5 @@ def _container(cursor: Cursor, number: int, size: int, is_run: bool) -> NDArray[
         low = cursor.array("<u2", size, name, clause).astype(np.uint16)
         if np.any(low[1:] <= low[:-1]):
             raise CorruptPage("L.table.roaring.order", place, "values", "ascending values")
-    if len(low) != size:
-        raise CorruptPage(clause, place, f"{len(low)} values", f"{size}, as stated")
+    expect(clause, f"{len(low)} values", f"{size} values", place)
     return low

@@ -31,6 +31,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from lanceref.core.context import expect
 from lanceref.core.crc32c import crc32c
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BadMagic, CorruptPage, FormatError
@@ -225,14 +226,11 @@ def parse_fst(cursor: Cursor) -> Fst:
     clause = "L.index.fts.fst.version"
     cursor.require(HEADER_BYTES + FOOTER_BYTES, "token dictionary", clause)
     version = cursor.u64("version of the dictionary", clause)
-    if version != VERSION:
-        raise BadMagic(clause, ctx.at(base, 8), f"{version}", f"{VERSION}")
+    expect(clause, version, VERSION, ctx.at(base, 8), BadMagic)
     end = len(data) - FOOTER_BYTES
     count, root, stored = struct.unpack("<QQI", data[end:])
-    computed = checksum(data[:-4])
-    if stored != computed:
-        place = ctx.at(base + len(data) - 4, 4)
-        raise CorruptPage("L.index.fts.fst.checksum", place, f"{stored:08x}", f"{computed:08x}")
+    place, computed = ctx.at(base + len(data) - 4, 4), checksum(data[:-4])
+    expect("L.index.fts.fst.checksum", f"{stored:08x}", f"{computed:08x}", place)
     if root and not HEADER_BYTES <= root < end:
         place, found = ctx.at(base + end + 8, 8), f"a first node at {root}"
         wanted = f"between {HEADER_BYTES} and {end}"

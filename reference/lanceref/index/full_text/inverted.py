@@ -39,8 +39,8 @@ from lanceref.index.full_text.parameters import (
     Details,
     Settings,
     is_list,
+    parse_analysis,
     parse_details,
-    parse_early_settings,
     parse_settings,
     requested,
     says_words,
@@ -54,6 +54,7 @@ from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
 from lanceref.index.training import Training, leaf
+from lanceref.proto.table_pb2 import IndexMetadata
 from lanceref.table.roaring import parse_bitmap
 
 METADATA = "metadata.lance"
@@ -68,18 +69,18 @@ ROWS = 1 << 14
 TOKEN_SETS = ("fst", "arrow")
 
 
-def staged(paths: Sequence[str]) -> list[str]:
+def staged(entry: IndexMetadata) -> list[str]:
     """Return those of the files of a segment that describe staged partitions."""
-    return sorted(path for path in paths if _STAGED.fullmatch(path))
+    return sorted(file.path for file in entry.files if _STAGED.fullmatch(file.path))
 
 
 def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partition, ...]]:
     """Return the file with the metadata, parameters and partitions. Raises FormatError."""
-    parts = staged([file.path for file in segment.entry.files])
+    parts = staged(segment.entry)
     if not parts and segment.has(EARLY_TOKENS) and not segment.has(METADATA):
         early = segment.file(EARLY_TOKENS)  # L.index.fts.early
-        settings = parse_early_settings(early.metadata, early.place)
-        return None, settings, (EarlyPartition(segment),)
+        analysis = parse_analysis(early.metadata.get("tokenizer", "{}"), early.place)
+        return None, Settings(analysis, 1), (EarlyPartition(segment),)
     files = [segment.file(path) for path in parts or [METADATA]]
     settings = parse_settings(files[0].metadata, files[0].place)
     numbers: list[int] = []
@@ -192,9 +193,9 @@ class Inverted(IndexType):
         return Built(settings.details, settings.index_version)
 
     @classmethod
-    def is_staged(cls, paths: Sequence[str]) -> bool:
+    def is_staged(cls, entry: IndexMetadata) -> bool:
         """Return whether partitions of the segment are staged."""
-        return bool(staged(paths))
+        return bool(staged(entry))
 
     @classmethod
     def finish(cls, segment: Segment, writer: SegmentWriter) -> Built:

@@ -338,8 +338,3 @@ def parse_settings(metadata: Mapping[str, str], place: Place) -> Settings:
     if size not in (f"{SMALL}", f"{LARGE}"):
         raise FormatError("L.index.fts.block-size", place, size[:40], "128 or 256")
     return Settings(replace(analysis, block_size=int(size)), int(version))
-
-
-def parse_early_settings(metadata: Mapping[str, str], place: Place) -> Settings:
-    """Parse the metadata of an early `tokens.lance`. Raises FormatError."""
-    return Settings(parse_analysis(metadata.get("tokenizer", "{}"), place), 1)

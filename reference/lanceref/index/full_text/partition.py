@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.context import expect
 from lanceref.core.errors import CorruptPage, FormatError, OutOfRange
 from lanceref.index.full_text.bm25 import Corpus
 from lanceref.index.full_text.fst import Fst, parse_fst
@@ -77,13 +78,10 @@ class Partition:
             names = file.read("_token", pa.utf8(), whole=TOKENS).to_pylist()
             numbers = file.read("_token_id", pa.uint32(), whole=TOKENS).to_pylist()
             return dict(zip(names, numbers, strict=True))
-        if file.num_rows != 1:
-            raise CorruptPage(TOKENS, file.place, f"{file.num_rows} dictionaries", "one")
+        expect(TOKENS, f"{file.num_rows} dictionaries", "1 dictionaries", file.place)
         (data,) = _blobs(file.read("_token_fst_bytes", pa.large_binary()), file)
         fst = parse_fst(data)
-        if fst.count != self.num_tokens:
-            wanted = f"{self.num_tokens}, as postings"
-            raise CorruptPage(TOKENS, file.place, f"{fst.count} tokens", wanted)
+        expect(TOKENS, f"{fst.count} tokens", f"{self.num_tokens} tokens", file.place)
         return fst
 
     def _number_of(self, token: str) -> int | None:
@@ -164,9 +162,9 @@ class Partition:
     def postings(self, number: int) -> Postings:
         """Return the documents that hold a token, which are kept. Raises FormatError."""
         if number in self._postings:
-            self._segment.uses.hit()
+            self._segment.uses.hits += 1
         else:
-            self._segment.uses.load()
+            self._segment.uses.loaded += 1
         return self._kept_postings(number)
 
     def _kept_postings(self, number: int) -> Postings:
@@ -188,9 +186,9 @@ class Partition:
     def positions(self, number: int) -> list[Numbers] | None:
         """Return positions (n,) of a token by document, None if not stored. Raises FormatError."""
         if number in self._positions:
-            self._segment.uses.hit()
+            self._segment.uses.hits += 1
         else:
-            self._segment.uses.load()
+            self._segment.uses.loaded += 1
             self._positions[number] = self._read_positions(number)
         return self._positions[number]
 
@@ -216,9 +214,9 @@ class Partition:
         if "_position" in file.names:
             (documents,) = file.take("_position", row, pa.list_(BLOCKS))
             lists = documents.values if documents.is_valid else []
-            if len(lists) != len(frequencies):
-                found = f"positions of {len(lists)} documents"
-                raise CorruptPage(POSITION_OFFSETS, file.place, found, f"{len(frequencies)}")
+            found = f"positions of {len(lists)} documents"
+            wanted = f"positions of {len(frequencies)} documents"
+            expect(POSITION_OFFSETS, found, wanted, file.place)
             return [
                 parse_position_blobs([*_items(blobs, file)], frequency, file.place)
                 for blobs, frequency in zip(lists, frequencies.tolist(), strict=True)

@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.context import Context, specified
+from lanceref.core.context import Context, expect, specified
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
 from lanceref.index.full_text.packed_integers import (
@@ -165,9 +165,8 @@ def _parse_block(cursor: Cursor, count: int, layout: BlockLayout) -> Postings:
             frequencies = _parse_patched(cursor)
         else:
             frequencies = parse_group(cursor, layout.size // PER_LANE, "frequencies")
-    if cursor.remaining:
-        place, found = cursor.ctx.at(cursor.offset, cursor.remaining), f"{cursor.remaining} bytes"
-        raise CorruptPage("L.index.fts.posting.end", place, f"{found} after frequencies", "none")
+    place = cursor.ctx.at(cursor.offset, cursor.remaining)
+    expect("L.index.fts.posting.end", f"{cursor.remaining} more bytes", "0 more bytes", place)
     if documents[-1] >> np.uint64(32):
         documents = np.full(count, 0xFFFFFFFF, np.uint64)
     return Postings(documents.astype(np.uint32), frequencies.astype(np.uint32, copy=False))
@@ -286,9 +285,8 @@ def parse_positions(cursor: Cursor, frequencies: Numbers) -> list[Numbers]:
     cursor.require(full + rest, f"{total} positions", POSITIONS)
     parts = [parse_group(cursor, GROUP // PER_LANE, "positions") for _ in range(full)]
     parts.append(parse_varints(cursor, rest, "positions"))
-    if cursor.remaining:
-        place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        raise CorruptPage(POSITIONS, place, f"{cursor.remaining} bytes after the positions", "none")
+    place = cursor.ctx.at(cursor.offset, cursor.remaining)
+    expect(POSITIONS, f"{cursor.remaining} more bytes", "0 more bytes", place)
     steps = np.split(np.concatenate(parts), np.cumsum(frequencies, dtype=np.int64)[:-1])
     return [np.cumsum(one, dtype=np.uint32) for one in steps]
 
@@ -318,10 +316,8 @@ def parse_position_blobs(blobs: Sequence[Cursor], frequency: int, place: Place) 
         raise CorruptPage(POSITIONS, place, f"{len(blobs)} parts of {frequency} positions", wanted)
     head, *others = blobs
     count = head.u32("number of positions", POSITIONS)
-    if count != frequency:
-        raise CorruptPage(
-            POSITIONS, head.ctx.at(head.base, 4), f"{count} positions", f"{frequency}"
-        )
+    place = head.ctx.at(head.base, 4)
+    expect(POSITIONS, f"{count} positions", f"{frequency} positions", place)
     parts = []
     for blob in others[:full]:
         first = blob.u32("first position", POSITIONS)

@@ -38,7 +38,7 @@ from struct import pack
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.context import Context
+from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Extent, FileBytes, parse_message
 from lanceref.core.errors import (
     CommitConflict,
@@ -100,12 +100,9 @@ def read_manifest(store: Store, shard: uuid.UUID, version: int, ctx: Context) ->
     source = store.open(path)
     own = Context(path, ctx.stage, limits=ctx.limits)
     manifest = parse_manifest(source, own)
-    named = manifest.version, manifest.shard_id.uuid
-    if named != (version, shard.bytes):
-        found = f"version {named[0]} of {named[1].hex()}"
-        wanted = f"version {version} of {shard.hex}"
-        clause = "L.index.mem-wal.manifest-name"
-        raise FormatError(clause, own.at(0, source.size), found, wanted)
+    found = f"version {manifest.version} of {manifest.shard_id.uuid.hex()}"
+    wanted, place = f"version {version} of {shard.hex}", own.at(0, source.size)
+    expect("L.index.mem-wal.manifest-name", found, wanted, place, FormatError)
     return manifest
 
 
@@ -183,9 +180,7 @@ def read_entries(
     for position in (one for one in positions(store, shard) if one > after):
         wanted += 1
         path = entry_path(shard, position)
-        if position != wanted:
-            found = f"position {position}"
-            raise CorruptPage("L.index.mem-wal.positions", Place(path, 0), found, wanted)
+        expect("L.index.mem-wal.positions", position, wanted, Place(path, 0))
         source = store.open(path)
         own = Context(path, ctx.stage, limits=ctx.limits)
         yield position, parse_entry(_whole(source, own), own)

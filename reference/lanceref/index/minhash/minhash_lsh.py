@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import unique
@@ -79,11 +80,10 @@ class MinHashLsh(EntryType[MinHashParameters]):
             raise self._bands.corrupt("L.index.minhash.details", "other details", "equal ones")
         self.num_docs = self._signatures.num_rows
         self._page_rows = self._bands.number(f"{PREFIX}page_rows")
-        stated, num_bands = self._bands.number(f"{PREFIX}num_docs"), self._bands.num_rows
-        wanted = self.num_docs * self.parameters.num_bands
-        if (stated, num_bands) != (self.num_docs, wanted):
-            found, right = f"{stated} documents, {num_bands} bands", f"{self.num_docs}, {wanted}"
-            raise self._bands.corrupt("L.index.minhash.docs", found, right)
+        stated = self._bands.number(f"{PREFIX}num_docs")
+        found = f"{stated} documents, {self._bands.num_rows} bands"
+        wanted = f"{self.num_docs} documents, {self.num_docs * self.parameters.num_bands} bands"
+        expect("L.index.minhash.docs", found, wanted, self._bands.place)
         self._last = self._page_table()
         self._page = lru_cache(KEPT_PAGES)(self._read_page)
 
@@ -145,9 +145,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
 
     def _check_last(self, page: int, found: int | None) -> None:
         """Raise CorruptPage unless a page ends with the key that the page table has."""
-        if found != self._last[page]:
-            end = f"page {page} ends with {found}"
-            raise self._bands.corrupt("L.index.minhash.pages", end, self._last[page])
+        expect("L.index.minhash.pages", found, int(self._last[page]), self._bands.place)
 
     def bands(self, start: int, end: int) -> tuple[Hashes, NDArray[np.int64]]:
         """Return the keys and documents of bands. Both are (bands,). Raises CorruptPage."""

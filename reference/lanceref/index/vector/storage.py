@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -147,10 +147,6 @@ class Quantizer(ABC):
     def unpack(self, stored: Columns) -> Columns:
         """Return the columns of one whole partition row by row."""
         return stored
-
-    def with_model(self, model: Model) -> Quantizer:
-        """Return the same quantizer over other centroids of partitions."""
-        return replace(self, model=model)
 
     def fitted(self, sample: Sample) -> Quantizer:
         """Return the one to keep vectors by; another where this was trained on none."""

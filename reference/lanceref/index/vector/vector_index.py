@@ -112,9 +112,9 @@ def parse_partitions(message: index_pb2.IVF, num_rows: int, place: Place) -> Par
         for wrong in np.flatnonzero(offsets != starts).tolist():
             name = f"partition {wrong} at row"
             expect("L.index.vector.ivf.rows", place, name, offsets[wrong], starts[wrong])
-    total, wanted = int(partitions.lengths.sum()), f"the {num_rows} rows of the file"
+    total = int(partitions.lengths.sum())
     if total != num_rows:
-        raise OutOfRange("L.index.vector.ivf.rows", place, f"{total} rows", wanted)
+        raise OutOfRange("L.index.vector.ivf.rows", place, total, f"{num_rows} rows")
     return partitions
 
 
@@ -274,10 +274,12 @@ class VectorIndex(IndexType):
     def check_column(self, type_: ColumnType) -> None:
         """Raise FormatError where centroids are of another size or type than a column."""
         # L.index.vector.column
-        model, wanted = self.head.model, f"{type_.dimension} {type_.dtype}, as the column has"
-        if (model.dimension, model.centroids.dtype) != (type_.dimension, type_.dtype):
-            found = f"centroids of {model.dimension} {model.centroids.dtype} each"
-            raise FormatError("L.index.vector.column-type", self.head.place, found, wanted)
+        clause, model = "L.index.vector.column-type", self.head.model
+        found, wanted = (
+            f"{model.dimension} {model.centroids.dtype}",
+            f"{type_.dimension} {type_.dtype}",
+        )
+        expect(clause, self.head.place, "centroids of", found, wanted)
 
     def keys(self, number: int) -> Keys:
         """Return the row ids of a partition: (rows,). Raises FormatError."""
@@ -295,9 +297,9 @@ class VectorIndex(IndexType):
     def partition(self, number: int) -> Partition:
         """Return a partition, which stays open. Raises FormatError."""
         if number in self._partitions:
-            self.segment.uses.hit()
+            self.segment.uses.hits += 1
         else:
-            self.segment.uses.load()
+            self.segment.uses.loaded += 1
         return self._kept(number)
 
     def warm(self, *, positions: bool = False) -> None:

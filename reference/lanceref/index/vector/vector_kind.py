@@ -157,7 +157,7 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
         model = Model(given.metric, _centroids(training, given, random))
         sample = _sampling(training, model, random)
         if given.quantizer is not None:
-            quantizer = given.quantizer.with_model(model).fitted(sample)
+            quantizer = replace(given.quantizer, model=model).fitted(sample)
         else:
             quantizer = given.type.storage.train(sample, model, given.storage)
         rows = EncodedRows(quantizer)
