@@ -172,7 +172,7 @@ def _values(
         raise OutOfRange(clause, place, found, f"bytes 0 to {data_end}")
     type_ = field.arrow.type.value_type
     if not length:  # a table without rows: nothing is stored
-        return pa.array([], type_)
+        return pa.nulls(0, type_)
     pages = Pages(np.array([position]), np.array([length]), data_end, place)
     if type_ in STRINGS:
         node = binary_node(file, pages, type_, None, nullable=field.arrow.nullable)

@@ -126,7 +126,7 @@ class IndexFile:
             # of long values a scan reads all lengths
             return self._checked(column.take(np.arange(start, stop)), name, whole)
         parts = list(column.scan(start, stop))
-        values = pa.concat_arrays(parts) if parts else pa.array([], column.type)
+        values = pa.concat_arrays(parts) if parts else pa.nulls(0, column.type)
         return self._checked(values, name, whole)
 
     def _checked(self, values: pa.Array, name: str, whole: str | None) -> pa.Array:

@@ -80,7 +80,7 @@ class Training:
 def trained(training: Training) -> tuple[pa.Array, Keys]:
     """Return all values and their keys, uint64. Keys are (values,)."""
     runs = list(training.runs())
-    values = [pa.array([], training.type), *(run.values for run in runs)]
+    values = [pa.nulls(0, training.type), *(run.values for run in runs)]
     return pa.concat_arrays(values), np.concatenate([NO_KEYS, *(run.keys for run in runs)])
 
 

@@ -182,7 +182,7 @@ class PageColumn:
         once, places = unique_inverse(rows)
         parts = list(self._join([leaf.take(once) for leaf in self._leaves]))
         if not parts:
-            return pa.array([], self.type)
+            return pa.nulls(0, self.type)
         array = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
         return array if len(once) == len(rows) else whole(array).take(arrow_array(places))
 

@@ -232,7 +232,7 @@ class ChunkRows(Page):
         """Decode the values: those of some slots of the visible entries. `slots` (n,)."""
         run, place = decoded.values, decoded.place
         if run.num_values == 0:
-            return pa.array([], self.type)
+            return pa.nulls(0, self.type)
         validity = decoded.levels.leaf_validity(self.mini.layers)
         own_validity = None if validity is None else validity[slots]
         picked = None if isinstance(slots, slice) else pick(self.mini.values, run, slots)

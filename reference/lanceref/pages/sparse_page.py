@@ -165,7 +165,7 @@ class SparsePage(Page):
     def _take(self, values: NDArray[np.int64]) -> pa.Array:
         """Return values of the plane by their numbers, ascending."""
         if not len(values):
-            return pa.array([], self._type)
+            return pa.nulls(0, self._type)
         starts, ends = values, values + 1
         if values[-1] - values[0] < len(values):  # they are all there are between the two
             starts, ends = values[:1], ends[-1:]
@@ -186,7 +186,7 @@ class SparsePage(Page):
     def _items(self) -> pa.Array:
         """The distinct values of an indexed plane."""
         parts = [part.leaf for part in self._values.scan(0, self._values.num_rows)]
-        return pa.concat_arrays(parts) if parts else pa.array([], self._type)
+        return pa.concat_arrays(parts) if parts else pa.nulls(0, self._type)
 
     @cached_property
     def _indices(self) -> NDArray[np.uint32]:

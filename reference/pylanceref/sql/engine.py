@@ -79,7 +79,8 @@ class Engine:
         self.raised = error
 
     def _empty_frame(self, exact: ExactSchema) -> DataFrame:
-        return self.frame(pa.RecordBatch.from_pylist([], schema=exact.schema))
+        columns = [pa.nulls(0, one.type) for one in exact.schema]
+        return self.frame(pa.RecordBatch.from_arrays(columns, schema=exact.schema))
 
     def frame(self, batch: pa.RecordBatch) -> DataFrame:
         """Return the rows of a batch as the table."""
@@ -107,12 +108,12 @@ class Engine:
             parts = self.frame(batch).select(*named).collect()
         if not parts:
             empty = self.frame(batch).select(*named).schema()
-            return [pa.array([], field.type) for field in empty]
+            return [pa.nulls(0, field.type) for field in empty]
         arrays = []
         for column in pa.Table.from_batches(parts).combine_chunks().columns:
             array = column.combine_chunks()
             if isinstance(array, pa.ChunkedArray):
-                array = pa.concat_arrays(array.chunks) if array.chunks else pa.array([], array.type)
+                array = pa.concat_arrays(array.chunks) if array.chunks else pa.nulls(0, array.type)
             type_ = plain_view(pa.field("", array.type)).type
             arrays.append(array if type_ == array.type else array.cast(type_))
         return arrays

@@ -31,6 +31,7 @@ BATCH = pa.record_batch(
         "bo": [True, False, None],
         "d": pa.array(["p", None, "q"]).dictionary_encode(),
         "a.b": [1, 2, 3],
+        "halves": pa.nulls(3, pa.dictionary(pa.int32(), pa.float16())),
     }
 )
 

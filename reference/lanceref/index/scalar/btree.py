@@ -160,7 +160,7 @@ class BTree(EntryType[int]):
         index, lookup, data = cls(segment), segment.file(LOOKUP), segment.file(DATA)
         rows, seen = index.stated, bitmaps.BitMap64()
         bounds: list[dict[str, pa.Array]] = []
-        falls, last = False, pa.array([], data.column_type("values"))
+        falls, last = False, pa.nulls(0, data.column_type("values"))
         for entries in index.runs():
             values = pa.concat_arrays([last, entries.values])
             order = pa.array(sorted_order(values))

@@ -272,8 +272,8 @@ class ZoneMap(ZoneType[Zoning]):
         zones, type_ = list(cut_zones(training, own.rows)), training.type
         bounds = [bounds_of(zone.values) for zone in zones]
         columns = {
-            "min": pa.concat_arrays([pa.array([], type_), *(least for least, _, _, _ in bounds)]),
-            "max": pa.concat_arrays([pa.array([], type_), *(most for _, most, _, _ in bounds)]),
+            "min": pa.concat_arrays([pa.nulls(0, type_), *(least for least, _, _, _ in bounds)]),
+            "max": pa.concat_arrays([pa.nulls(0, type_), *(most for _, most, _, _ in bounds)]),
             "null_count": pa.array([nulls for _, _, nulls, _ in bounds], pa.uint32()),
             "nan_count": pa.array([nans for _, _, _, nans in bounds], pa.uint32()),
         }
