@@ -28,8 +28,17 @@ from lanceref.file.container import is_legacy
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_view import project, resolved, resolved_batch
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
-from lanceref.storage import create_sink, open_source
+from lanceref.storage import LocalSource, Source, StoreOptions, create_sink, is_local, open_store
 from lanceref.storage import whole as written_whole
+from lanceref.storage.local_file import local_path
+from lanceref.storage.protocol import NO_OPTIONS
+
+
+def open_source(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Source:
+    """Open one object of any store for reading. Raises NotFound."""
+    if is_local(uri):
+        return LocalSource(local_path(uri))
+    return open_store(uri, options).open("")
 
 
 class File:

@@ -26,6 +26,7 @@ from lanceref.core.errors import NotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import Span, SpanRecorder, uncovered
 from lanceref.file_0_1.check import check_data_file
+from lanceref.files import open_source
 from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside
 from lanceref.index.mem_wal import shard_log
@@ -99,7 +100,7 @@ def explain(
     storage_options: dict[str, str] | None = None,
 ) -> Explanation:
     """Parse one file with spans on. Raises NotFound; damage becomes findings and unowned bytes."""
-    source = storage.open_source(path, storage.store_options(storage_options))
+    source = open_source(path, storage.store_options(storage_options))
     return explain_source(source, limits=limits)
 
 
@@ -141,7 +142,7 @@ def validate(
             check_dataset(store, ctx, version=version, deep=deep)
             check_indices(store, ctx, version=version, deep=deep)
         else:
-            source = storage.open_source(path, options)
+            source = open_source(path, options)
             with ctx.piece():
                 checker(ctx.file)(source, ctx)
     return list(dict.fromkeys(findings))

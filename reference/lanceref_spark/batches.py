@@ -10,9 +10,9 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pyarrow as pa
-from lanceref.core.arrow_buffers import from_start
 from lanceref.core.compute import pc
 from lanceref.core.errors import DataRefused
+from lanceref.file.schema_view import from_start
 
 from lanceref_spark.types import LISTS, is_any, is_bfloat16
 

@@ -10,7 +10,15 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from lanceref.codecs import bitpack, fsst, general, nested, sequence, variable
+from lanceref.codecs import (
+    bitpack,
+    bitpack_out_of_line,
+    general,
+    nested,
+    sequence,
+    symbol_coder,
+    variable,
+)
 from lanceref.codecs.bitpack import BLOCK, WIDTHS
 from lanceref.codecs.choose import Encode, Kind, fsst_encoding
 from lanceref.codecs.encoder_inputs import bytes_per_word, max_value_bytes, unsigned
@@ -120,7 +128,7 @@ def odd_fsst(rng: Chance, values: Variable) -> tuple[bytes, Variable]:
         start = rng.randrange(len(data) + 1)
         symbols.append(data[start : start + rng.randint(1, 8)] or b"\x00")
     symbols = list(dict.fromkeys(symbols))
-    return variable.symbol_table(symbols, is_on=True), fsst.apply(symbols, values)
+    return variable.symbol_table(symbols, is_on=True), symbol_coder.apply(symbols, values)
 
 
 def _compressed(rng: Chance, blocks: MiniBlocks) -> MiniBlocks:
@@ -146,8 +154,8 @@ def odd_levels(
     codecs: list[tuple[CompressiveEncoding, Encode]] = [(flat_encoding(16), flat_blocks)]
     any_width = rng.odd("levels packed to any width")
     packed = rng.randint(width, 16) if any_width else rng.randint(max(1, width), 15)
-    encoding = bitpack.out_of_line_encoding(16, packed)
-    codecs.append((encoding, partial(bitpack.encode_out_of_line, width=packed)))
+    encoding = bitpack_out_of_line.out_of_line_encoding(16, packed)
+    codecs.append((encoding, partial(bitpack_out_of_line.encode_out_of_line, width=packed)))
     if counts.max(initial=0) <= BLOCK:
         codecs.append((bitpack.inline_encoding(16), bitpack.encode_inline_chunks))
     if version >= V2_2:

@@ -20,7 +20,7 @@ from lanceref.codecs.values import Fixed, Rows, Values, Variable
 from lanceref.core.file_versions import V2_2, V2_3, FileVersion
 from lanceref.file.column_io import EncodedColumn, EncodedPage
 from lanceref.file.schema import Field
-from lanceref.pages import layers, leafvalues
+from lanceref.pages import leafvalues, level_numbering
 from lanceref.pages.chunks import FILL
 from lanceref.pages.constant import the_value, value_page
 from lanceref.pages.encode import (
@@ -49,17 +49,20 @@ from lanceref_testing.odd_sparse import OddStructure
 from lanceref_testing.oddities import Chance
 
 WIDER = {
-    layers.ALL_VALID_ITEM: (layers.ALL_VALID_ITEM, layers.NULLABLE_ITEM),
-    layers.NULLABLE_ITEM: (layers.NULLABLE_ITEM,),
-    layers.ALL_VALID_LIST: (
-        layers.ALL_VALID_LIST,
-        layers.NULLABLE_LIST,
-        layers.EMPTYABLE_LIST,
-        layers.NULL_AND_EMPTY,
+    level_numbering.ALL_VALID_ITEM: (level_numbering.ALL_VALID_ITEM, level_numbering.NULLABLE_ITEM),
+    level_numbering.NULLABLE_ITEM: (level_numbering.NULLABLE_ITEM,),
+    level_numbering.ALL_VALID_LIST: (
+        level_numbering.ALL_VALID_LIST,
+        level_numbering.NULLABLE_LIST,
+        level_numbering.EMPTYABLE_LIST,
+        level_numbering.NULL_AND_EMPTY,
     ),
-    layers.NULLABLE_LIST: (layers.NULLABLE_LIST, layers.NULL_AND_EMPTY),
-    layers.EMPTYABLE_LIST: (layers.EMPTYABLE_LIST, layers.NULL_AND_EMPTY),
-    layers.NULL_AND_EMPTY: (layers.NULL_AND_EMPTY,),
+    level_numbering.NULLABLE_LIST: (level_numbering.NULLABLE_LIST, level_numbering.NULL_AND_EMPTY),
+    level_numbering.EMPTYABLE_LIST: (
+        level_numbering.EMPTYABLE_LIST,
+        level_numbering.NULL_AND_EMPTY,
+    ),
+    level_numbering.NULL_AND_EMPTY: (level_numbering.NULL_AND_EMPTY,),
 }
 """Layer codes that can say all that a code can."""
 

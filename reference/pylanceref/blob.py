@@ -11,11 +11,10 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 from lanceref.blobs.descriptors import BlobRange
-from lanceref.core.arrow_buffers import from_start
 from lanceref.core.errors import ColumnNotFound, NotFound, RowDeleted
 from lanceref.core.integers import unique_inverse, unsigned
 from lanceref.file.schema import BLOB_EXTENSION, Field
-from lanceref.file.schema_view import project
+from lanceref.file.schema_view import from_start, project
 from lanceref.index.row_set import Keys
 from lanceref.search.row_locator import DELETED, Places, RowLocator
 from lanceref.search.snapshot import Snapshot, positions_of

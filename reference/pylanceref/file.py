@@ -34,8 +34,8 @@ from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, batches, page_policy
 from lanceref.file.schema_view import resolved, resolved_batch
-from lanceref.files import File
-from lanceref.storage import Sink, Source, create_sink, open_source, store_options, whole
+from lanceref.files import File, open_source
+from lanceref.storage import Sink, Source, create_sink, store_options, whole
 from lanceref.storage.uri import joined
 
 __all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileSession", "LanceFileStatistics"]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from lanceref.files import open_source
 from lanceref.inspection import explain_source
-from lanceref.storage import is_local, open_source, store_options
+from lanceref.storage import is_local, store_options
 from lanceref.storage.local_file import local_path
 
 from lance_conformance import cases, stored

@@ -38,14 +38,13 @@ from lanceref.blobs.descriptors import (
     prepared,
     sidecar_path,
 )
-from lanceref.core.arrow_buffers import type_over
 from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_2, FileVersion
 from lanceref.file.column_io import DataArea
 from lanceref.file.schema import BLOB_EXTENSION, EXTENSION_KEY, Field, LanceSchema
-from lanceref.file.schema_view import storage_of
+from lanceref.file.schema_view import storage_of, type_over
 from lanceref.proto import table_pb2
-from lanceref.storage import Sink, Source, Store, StoreOptions, open_source, whole
+from lanceref.storage import Sink, Source, Store, StoreOptions, open_store, whole
 from lanceref.storage.protocol import NO_OPTIONS
 
 PART_BYTES = 8 << 20
@@ -147,7 +146,7 @@ def _external(
 ) -> Payload | Descriptor:
     if policy.ingest:
         try:
-            source = open_source(uri, policy.options)
+            source = open_store(uri, policy.options).open("")
         except (NotFound, OSError) as error:
             raise DataRefused(f"Not found: {uri}") from error
         return Payload(source.size if size is None else size, None, source, position or 0)

@@ -34,13 +34,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import children_of, from_start, mapped, type_over
+from lanceref.core.arrow_buffers import children_of
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import DataRefused, FormatError, LimitExceeded, NotFound, UnknownEncoding
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import DESCRIPTOR, DataArea
 from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema
+from lanceref.file.schema_view import from_start, mapped, type_over
 from lanceref.storage import Source, Store
 
 _PARTS = {"kind": pa.uint8(), "position": pa.uint64(), "size": pa.uint64()}

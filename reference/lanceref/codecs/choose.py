@@ -16,7 +16,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, fsst, general, nested, sequence, variable
+from lanceref.codecs import (
+    bitpack,
+    bitpack_out_of_line,
+    general,
+    nested,
+    sequence,
+    symbol_coder,
+    variable,
+    variable_offsets,
+)
 from lanceref.codecs import encoder_inputs as inputs
 from lanceref.codecs.bitpack import BLOCK, WIDTHS, Unsigned
 from lanceref.codecs.encoder_inputs import Params, flat_chunk, max_value_bytes, unsigned
@@ -128,11 +137,11 @@ def _mini_variable(
     scheme, bits = params.compression, kind.offset_bits
     table = b""
     if scheme == "fsst" or (scheme is None and _is_coded(values, kind)):
-        table, values = fsst.encode(values)
+        table, values = symbol_coder.encode(values)
     chunk_bytes = params.minichunk_size or variable.CHUNK_BYTES
     counts = variable.chunk_counts(values, bits, chunk_bytes, inputs.MAX_CHUNK_VALUES)
     if version >= V2_3 and scheme is None and values.count and not table:
-        short = variable.encode_short_offsets(values, bits, counts)
+        short = variable_offsets.encode_short_offsets(values, bits, counts)
         if short is not None:
             return short
     blocks = variable.encode_mini(values, bits, counts)
@@ -174,7 +183,7 @@ def _number_codec(numbers: Unsigned, version: FileVersion) -> tuple[CompressiveE
     is_small = len(numbers) <= BLOCK
     packed = inputs.packed_bytes(numbers, widths)
     if not is_small:
-        packed = bitpack.out_of_line_bytes(len(numbers), bits, width)
+        packed = bitpack_out_of_line.out_of_line_bytes(len(numbers), bits, width)
     if version >= V2_2:
         least = min(raw, packed) - sequence.RUNS_HEADER_BYTES
         if inputs.run_bytes(numbers, least)[1] < least:
@@ -183,8 +192,8 @@ def _number_codec(numbers: Unsigned, version: FileVersion) -> tuple[CompressiveE
         return flat_encoding(bits), flat_blocks
     if is_small:
         return bitpack.inline_encoding(bits), bitpack.encode_inline_chunks
-    encode = partial(bitpack.encode_out_of_line, width=width)
-    return bitpack.out_of_line_encoding(bits, width), encode
+    encode = partial(bitpack_out_of_line.encode_out_of_line, width=width)
+    return bitpack_out_of_line.out_of_line_encoding(bits, width), encode
 
 
 _COMPACT = ("rle", "inline_bitpacking", "out_of_line_bitpacking")
@@ -209,7 +218,7 @@ def _plain_block(
 ) -> tuple[CompressiveEncoding, bytes]:
     if isinstance(values, Variable):
         bits = kind.offset_bits
-        return variable.variable_encoding(bits), variable.encode_block(values, bits)
+        return variable.variable_encoding(bits), variable_offsets.encode_block(values, bits)
     if isinstance(values, FixedSizeList):
         encoding, rows = nested.encode_zipped_lists(values)
         return encoding, rows.data.tobytes()
@@ -249,7 +258,7 @@ def _zip_variable(
         stored, ends = general.compress_each(values.data, values.offsets, "zstd", 0)
         return general.general_encoding("zstd", 0, plain), Variable(ends, stored)
     if scheme == "fsst" or (scheme != "none" and _is_coded(values, kind)):
-        table, coded = fsst.encode(values)
+        table, coded = symbol_coder.encode(values)
         return fsst_encoding(table, plain), coded
     return plain, values
 

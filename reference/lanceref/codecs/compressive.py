@@ -3,33 +3,22 @@
 A page's description nests `CompressiveEncoding` messages; it is checked when a file is opened. Each
 arm has its parts and its widths; some arms, and some children of others, belong to later versions.
 
-*Mini* decodes the value buffers of many chunks, and can pick single values; a *block* fills one
-buffer by itself; *zipped* values are coded each on its own. Levels, dictionaries, offsets,
-positions and counts are blocks. A block codec knows how many values it must give. Blocks
-of many chunks are decoded together, as a run whose buffer 0 holds them; a codec without payload
-gets an empty buffer. Runs (run-length encoding) are two blocks.
+*Mini* decodes the value buffers of many chunks; *zipped* values are
+coded each on its own. Levels, dictionaries and offsets are blocks (see `blocks`).
 
 Clauses: L.codec.encoding.present, L.codec.encoding.version, L.codec.encoding.depth,
-L.codec.encoding.context, L.codec.encoding.payload, L.codec.encoding.buffer-compression,
-L.codec.encoding.levels, L.codec.flat.bits, L.codec.flat.size, L.codec.delta.width,
-L.codec.limits.expansion, L.codec.rle.pairs
+L.codec.encoding.context, L.codec.encoding.buffer-compression, L.codec.encoding.levels,
+L.codec.flat.bits, L.codec.flat.size
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lanceref.codecs import bitpack, general, nested, sequence, variable
-from lanceref.codecs.values import (
-    MAX_BITS,
+from lanceref.codecs import bitpack, general, nested, sequence, variable, variable_offsets
+from lanceref.codecs.blocks import _opened, decode_rle, integers
+from lanceref.codecs.chunk_run import (
     ChunkRun,
-    Fixed,
-    Ints,
-    Values,
-    Variable,
     decode_flat,
     has_payload,
     list_levels,
@@ -39,12 +28,88 @@ from lanceref.codecs.values import (
     want_arm,
     wrong_encoding,
 )
+from lanceref.codecs.values import MAX_BITS, Fixed, Values, Variable
 from lanceref.core.context import Context, expect, specified
-from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+
+def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
+    """Decode the value buffers of every chunk of the run, joined. Raises UnknownEncoding."""
+    match encoding.WhichOneof("compression"):
+        case "flat":
+            return decode_flat(run, encoding.flat.bits_per_value)
+        case "inline_bitpacking":
+            bits = encoding.inline_bitpacking.uncompressed_bits_per_value
+            return bitpack.decode_inline(run, bits)
+        case "variable":
+            return decode_variable(encoding.variable.offsets, run, "bytes[]")
+        case "fsst":
+            return decode_fsst(encoding.fsst, run)
+        case "rle":
+            return decode_rle(encoding.rle, run)
+        case "byte_stream_split":
+            bits = encoding.byte_stream_split.values.flat.bits_per_value
+            return general.decode_streams(run, bits)
+        case "general":
+            return decode_mini(*_opened(encoding, run))
+        case "fixed_size_list":
+            return nested.decode_lists(encoding.fixed_size_list, run)
+        case "packed_struct":
+            packed = encoding.packed_struct
+            rows = decode_flat(run, packed.values.flat.bits_per_value, "packed rows")
+            return nested.split_rows(rows, packed.bits_per_value)
+    raise unsupported(encoding, "a mini-block chunk", run.place())
+
+
+@specified
+def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
+    """Decode coded strings of every chunk of the run, joined."""
+    codes = decode_variable(encoding.values.variable.offsets, run, variable.CODES)
+    table = variable.parse_symbol_table(encoding.symbol_table, run.place())
+    return variable.decode_codes(table, codes, run.place())
+
+
+def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:
+    """Decode strings whose offsets are a table before the bytes, or blocks of their own."""
+    if offsets.WhichOneof("compression") == "flat":
+        return variable.decode_mini(run, offsets.flat.bits_per_value, kind)
+    table = run.only(0) if has_payload(offsets) else run.without_bytes(1)
+    decoded = integers(offsets, table.counting(run.counts + 1), "offsets")
+    return variable_offsets.decode_separate(run, decoded, kind)
+
+
+def decode_zipped(
+    encoding: CompressiveEncoding, values: Fixed | Variable, ctx: Context, place: Place
+) -> Values:
+    """Decode values of one size, or cut by their lengths. Raises UnknownEncoding, CorruptPage."""
+    arm = encoding.WhichOneof("compression")
+    if isinstance(values, Fixed):
+        if arm == "fixed_size_list":
+            rows = values.data.reshape(values.count, values.bits // 8)
+            return nested.decode_zipped_lists(encoding.fixed_size_list, rows, place)
+        if arm == "packed_struct":
+            fields = encoding.packed_struct.bits_per_value
+            nested.check_row_bits(fields, values.bits, place)
+            return nested.split_rows(values, fields)
+        expect("L.codec.flat.size", values.bits, only_flat(encoding, place), place)
+        return values
+    match arm:
+        case "variable":
+            return values
+        case "fsst":
+            table = variable.parse_symbol_table(encoding.fsst.symbol_table, place)
+            return variable.decode_codes(table, values, place)
+        case "general":
+            parts = general.decompress_values(encoding.general, values, ctx, place)
+            return decode_zipped(encoding.general.values, parts, ctx, place)
+        case "variable_packed_struct":
+            packed, decode = encoding.variable_packed_struct, partial(decode_zipped, ctx=ctx)
+            return nested.split_variable_rows(packed, values, decode, place)
+    raise unsupported(encoding, "a variable-width value", place)
+
 
 SINCE: dict[str, FileVersion] = {
     "variable_packed_struct": V2_2,
@@ -197,203 +262,3 @@ def num_buffers(encoding: CompressiveEncoding) -> int:
         case "variable" if not encoding.variable.offsets.HasField("flat"):
             return 1 + has_payload(encoding.variable.offsets)
     return 1
-
-
-def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
-    """Decode the value buffers of every chunk of the run, joined. Raises UnknownEncoding."""
-    match encoding.WhichOneof("compression"):
-        case "flat":
-            return decode_flat(run, encoding.flat.bits_per_value)
-        case "inline_bitpacking":
-            bits = encoding.inline_bitpacking.uncompressed_bits_per_value
-            return bitpack.decode_inline(run, bits)
-        case "variable":
-            return decode_variable(encoding.variable.offsets, run, "bytes[]")
-        case "fsst":
-            return decode_fsst(encoding.fsst, run)
-        case "rle":
-            return decode_rle(encoding.rle, run)
-        case "byte_stream_split":
-            bits = encoding.byte_stream_split.values.flat.bits_per_value
-            return general.decode_streams(run, bits)
-        case "general":
-            return decode_mini(*_opened(encoding, run))
-        case "fixed_size_list":
-            return nested.decode_lists(encoding.fixed_size_list, run)
-        case "packed_struct":
-            packed = encoding.packed_struct
-            rows = decode_flat(run, packed.values.flat.bits_per_value, "packed rows")
-            return nested.split_rows(rows, packed.bits_per_value)
-    raise unsupported(encoding, "a mini-block chunk", run.place())
-
-
-@specified
-def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
-    """Decode coded strings of every chunk of the run, joined."""
-    codes = decode_variable(encoding.values.variable.offsets, run, variable.CODES)
-    table = variable.parse_symbol_table(encoding.symbol_table, run.place())
-    return variable.decode_codes(table, codes, run.place())
-
-
-def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:
-    """Decode strings whose offsets are a table before the bytes, or blocks of their own."""
-    if offsets.WhichOneof("compression") == "flat":
-        return variable.decode_mini(run, offsets.flat.bits_per_value, kind)
-    table = run.only(0) if has_payload(offsets) else run.without_bytes(1)
-    decoded = integers(offsets, table.counting(run.counts + 1), "offsets")
-    return variable.decode_separate(run, decoded, kind)
-
-
-def decode_zipped(
-    encoding: CompressiveEncoding, values: Fixed | Variable, ctx: Context, place: Place
-) -> Values:
-    """Decode values of one size, or cut by their lengths. Raises UnknownEncoding, CorruptPage."""
-    arm = encoding.WhichOneof("compression")
-    if isinstance(values, Fixed):
-        if arm == "fixed_size_list":
-            rows = values.data.reshape(values.count, values.bits // 8)
-            return nested.decode_zipped_lists(encoding.fixed_size_list, rows, place)
-        if arm == "packed_struct":
-            fields = encoding.packed_struct.bits_per_value
-            nested.check_row_bits(fields, values.bits, place)
-            return nested.split_rows(values, fields)
-        expect("L.codec.flat.size", values.bits, only_flat(encoding, place), place)
-        return values
-    match arm:
-        case "variable":
-            return values
-        case "fsst":
-            table = variable.parse_symbol_table(encoding.fsst.symbol_table, place)
-            return variable.decode_codes(table, values, place)
-        case "general":
-            parts = general.decompress_values(encoding.general, values, ctx, place)
-            return decode_zipped(encoding.general.values, parts, ctx, place)
-        case "variable_packed_struct":
-            packed, decode = encoding.variable_packed_struct, partial(decode_zipped, ctx=ctx)
-            return nested.split_variable_rows(packed, values, decode, place)
-    raise unsupported(encoding, "a variable-width value", place)
-
-
-@specified
-def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
-    """Return the values of the run with the numbers `slots` (n,), ascending, without the others.
-
-    None for codecs whose values are not found singly: here all of them.
-    """
-    return None
-
-
-def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "values") -> Values:
-    """Decode buffer 0 of every chunk, joined. Raises LimitExceeded, UnknownEncoding."""
-    size = run.num_values * (value_bits(encoding) or 0) // 8
-    budget, arm = run.ctx.limits.expanded(len(run.data)), encoding.WhichOneof("compression")
-    if size > budget:
-        clause, wanted = "L.codec.limits.expansion", f"at most {budget} bytes"
-        raise LimitExceeded(clause, run.place(), f"{size} bytes of values", wanted)
-    if not has_payload(encoding):
-        run.check("L.codec.encoding.payload", run.sizes[0] > 0, run.sizes[0], f"none for {arm}")
-    match arm:
-        case "flat":
-            return decode_flat(run, encoding.flat.bits_per_value, name)
-        case "inline_bitpacking":
-            bits = encoding.inline_bitpacking.uncompressed_bits_per_value
-            return bitpack.decode_inline(run, bits)
-        case "out_of_line_bitpacking":
-            packed = encoding.out_of_line_bitpacking
-            width = packed.values.flat.bits_per_value
-            return bitpack.decode_out_of_line(run, packed.uncompressed_bits_per_value, width)
-        case "rle":
-            parts = sequence.split_runs(run) if has_payload(encoding) else run.without_bytes(2)
-            return decode_rle(encoding.rle, parts)
-        case "general":
-            return decode_blocks(*_opened(encoding, run), name)
-        case "constant":
-            return sequence.decode_constant(encoding.constant, run)
-        case "range":
-            return sequence.decode_range(encoding.range, run)
-        case "delta":
-            child, widths = encoding.delta.deltas, (value_bits(encoding), 0)
-            if value_bits(child) not in widths:
-                raise CorruptPage("L.codec.delta.width", run.place(), value_bits(child), widths[0])
-            steps = run.counting(np.maximum(run.counts - 1, 0))  # one fewer than values
-            return sequence.decode_delta(encoding.delta, integers(child, steps, "deltas"), run)
-        case "dictionary":
-            count = encoding.dictionary.num_dictionary_items
-            indices_run, items_run = sequence.split_dictionary(run, count)
-            indices = integers(encoding.dictionary.indices, indices_run, "indices")
-            items = _fixed(encoding.dictionary.items, items_run, "items")
-            return sequence.look_up(run, indices, items, count)
-        case "fixed_size_list":
-            return nested.decode_list_block(encoding.fixed_size_list, run)
-        case "variable" if run.num_chunks == 1:
-            return variable.decode_block(run)
-    raise unsupported(encoding, "a block", run.place())
-
-
-def integers(
-    encoding: CompressiveEncoding, run: ChunkRun, name: str = "values"
-) -> NDArray[np.uint64]:
-    """Decode blocks of unsigned integers of at most 64 bits. The result is (values,)."""
-    values = _fixed(encoding, run, name)
-    if values.bits == 0:
-        return np.zeros(0, np.uint64)
-    return values.data.view(f"<u{values.bits // 8}").astype(np.uint64)
-
-
-def _fixed(encoding: CompressiveEncoding, run: ChunkRun, name: str) -> Fixed:
-    values = decode_blocks(encoding, run, name)
-    if not isinstance(values, Fixed) or values.bits not in (0, 8, 16, 32, 64):
-        raise unsupported(encoding, f"integers ({name})", run.place())
-    return values
-
-
-def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
-    """Decode runs whose values are in buffer 0 and whose lengths are in buffer 1.
-
-    The size of a child that is flat tells how many there are. Raises UnknownEncoding.
-    """
-    children = _opened(encoding.values, run.only(0)), _opened(encoding.run_lengths, run.only(1))
-    flat = [(child.flat, part) for child, part in children if child.HasField("flat")]
-    counts = [part.sizes[0] // (child.bits_per_value // 8) for child, part in flat]
-    if len(counts) > 1:
-        one, other = counts
-        run.check("L.codec.rle.pairs", one != other, one, other, "runs")
-    elif not counts and has_payload(encoding.values) | has_payload(encoding.run_lengths):
-        raise unsupported(encoding.values, "runs of unknown number", run.place())
-    runs = counts[0] if counts else sequence.computed_runs(encoding.run_lengths, run)
-    (child, part), (length_child, length_part) = children
-    values = decode_blocks(child, part.counting(runs), "run values")
-    assert isinstance(values, Fixed)  # check_encoding: no other child
-    lengths = integers(length_child, length_part.counting(runs), "run lengths")
-    return sequence.expand_runs(run, runs, values, lengths)
-
-
-def _opened(encoding: CompressiveEncoding, run: ChunkRun) -> tuple[CompressiveEncoding, ChunkRun]:
-    """Return an encoding and its run as they are below general compression."""
-    while encoding.HasField("general"):
-        name = general.codec_name(encoding.general, run.place())
-        encoding, run = encoding.general.values, general.decompress_run(name, run)
-    return encoding, run
-
-
-def decode_block(encoding: CompressiveEncoding, cursor: Cursor, count: int) -> Values:
-    """Decode `count` values that fill the cursor; a codec without payload takes an empty one."""
-    base, size = cursor.offset, cursor.remaining
-    data = np.frombuffer(cursor.skip(size, "block", "L.codec.encoding.context"), np.uint8)
-    zero, sizes = np.zeros((1, 1), np.int64), np.array([[size]], np.int64)
-    run = ChunkRun(cursor.ctx, data, base, zero, sizes, np.array([count], np.int64))
-    return decode_blocks(encoding, run)
-
-
-def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.unsignedinteger]:
-    """Decode buffer 0 of every chunk as levels, joined; u8 when they are packed to one bit, or u16.
-
-    The result is (levels,). Raises UnknownEncoding.
-    """
-    packed = encoding.out_of_line_bitpacking
-    if (packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value) == (16, 1):
-        return bitpack.decode_flags(run).view(np.uint8)
-    values = decode_blocks(encoding, run, "levels")
-    if not isinstance(values, Fixed) or values.bits != 16:
-        raise unsupported(encoding, "levels", run.place())
-    return values.data.view("<u2")

@@ -22,8 +22,9 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
+from lanceref.codecs.chunk_run import ChunkRun
 from lanceref.codecs.mini_blocks import MiniBlocks, even_counts, flat_encoding
-from lanceref.codecs.values import Bytes, ChunkRun, Fixed, Ints, Variable
+from lanceref.codecs.values import Bytes, Fixed, Ints, Variable
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (

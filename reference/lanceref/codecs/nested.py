@@ -23,18 +23,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
-from lanceref.codecs.values import (
-    MAX_BITS,
-    Bytes,
+from lanceref.codecs.chunk_run import (
     ChunkRun,
-    Fixed,
-    FixedSizeList,
-    Ints,
-    Rows,
-    Validity,
-    Values,
-    Variable,
     decode_flat,
     innermost,
     join_bits,
@@ -42,6 +32,18 @@ from lanceref.codecs.values import (
     list_bits,
     value_bits,
     want_arm,
+)
+from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
+from lanceref.codecs.values import (
+    MAX_BITS,
+    Bytes,
+    Fixed,
+    FixedSizeList,
+    Ints,
+    Rows,
+    Validity,
+    Values,
+    Variable,
 )
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb

@@ -25,16 +25,9 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import WIDTHS as PACKED_WIDTHS
 from lanceref.codecs.bitpack import Unsigned
+from lanceref.codecs.chunk_run import ChunkRun, gather_rows, only_flat, value_bits, want_arm
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
-from lanceref.codecs.values import (
-    ChunkRun,
-    Fixed,
-    Ints,
-    gather_rows,
-    only_flat,
-    value_bits,
-    want_arm,
-)
+from lanceref.codecs.values import Fixed, Ints
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3, FileVersion
 from lanceref.proto import encodings_v2_1_pb2 as pb

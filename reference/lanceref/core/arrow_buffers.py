@@ -1,10 +1,7 @@
-"""Buffers of Arrow arrays: validity, offsets and text; nested arrays, and slices.
+"""Buffers of Arrow arrays: validity, offsets and text, and slices that pyarrow misreads.
 
 A bitmap holds one bit for each value, the lowest bit first, 1 where it is valid. Strings, byte
 strings and lists have offsets of 32 bits, the large types of 64.
-
-Changing the leaves of a nested array keeps everything above them: validity and offsets stay as they
-are, only the type and the children are new.
 
 pyarrow 26 cannot take from some slices: `take` and `filter` give wrong items, and some from beyond
 the memory, where fixed-size lists inside each other begin at an offset above 0, also below structs
@@ -13,7 +10,6 @@ and lists that begin at 0. Such arrays are copied before anything is taken from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -96,60 +92,11 @@ def children_of(array: pa.Array) -> list[pa.Array]:
     return [array.values] if array.type.num_fields else []
 
 
-def from_start(array: pa.Array) -> pa.Array:
-    """Return the array with offset 0, as a copy where it has another."""
-    return pa.concat_arrays([array, array.slice(0, 0)]) if array.offset else array
-
-
-def mapped(
-    array: pa.Array, type_: pa.DataType, child: Callable[[int, pa.Array], pa.Array]
-) -> pa.Array:
-    """Return an array of `type_` over the children that `child` makes of those of `array`.
-
-    `child` takes the number of a child and the child; lengths stay as they are.
-    """
-    array = from_start(array)
-    children = [child(number, below) for number, below in enumerate(children_of(array))]
-    validity_only = pa.types.is_struct(type_) or pa.types.is_fixed_size_list(type_)
-    buffers = array.buffers()[: 1 if validity_only else 2]
-    return pa.Array.from_buffers(type_, len(array), buffers, array.null_count, 0, children)
-
-
-def type_over(type_: pa.DataType, below: Sequence[pa.Field]) -> pa.DataType:
-    """Return a nested type over other children."""
-    if pa.types.is_struct(type_):
-        return pa.struct(below)
-    (item,) = below
-    if pa.types.is_large_list(type_):
-        return pa.large_list(item)
-    if pa.types.is_fixed_size_list(type_):
-        return pa.list_(item, type_.list_size)
-    if pa.types.is_map(type_):
-        return pa.map_(*item.type, keys_sorted=type_.keys_sorted)
-    return pa.list_(item)
-
-
-R = TypeVar("R", pa.Table, pa.RecordBatch)
-
-
 def whole(array: pa.Array) -> pa.Array:
     """Return `array`, as a copy from offset 0 when pyarrow would take wrong items from it."""
     if nests_fixed_size_lists(array.type) and _is_cut(array):
         return pa.concat_arrays([array, array.slice(0, 0)])
     return array
-
-
-def whole_rows(rows: R) -> R:
-    """Return rows of which pyarrow takes the right ones: the same, or with columns copied."""
-    if not any(map(nests_fixed_size_lists, rows.schema.types)):
-        return rows
-    if isinstance(rows, pa.RecordBatch):
-        return pa.RecordBatch.from_arrays([*map(whole, rows.columns)], schema=rows.schema)
-    return pa.Table.from_arrays([*map(_whole_parts, rows.columns)], schema=rows.schema)
-
-
-def _whole_parts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([*map(whole, column.chunks)], column.type)
 
 
 def nests_fixed_size_lists(type_: pa.DataType, inside: bool = False) -> bool:
@@ -164,3 +111,19 @@ def _is_cut(array: pa.Array) -> bool:
     if isinstance(array, pa.ExtensionArray):
         return _is_cut(array.storage)
     return bool(array.offset) or any(map(_is_cut, children_of(array)))
+
+
+R = TypeVar("R", pa.Table, pa.RecordBatch)
+
+
+def whole_rows(rows: R) -> R:
+    """Return rows of which pyarrow takes the right ones: the same, or with columns copied."""
+    if not any(map(nests_fixed_size_lists, rows.schema.types)):
+        return rows
+    if isinstance(rows, pa.RecordBatch):
+        return pa.RecordBatch.from_arrays([*map(whole, rows.columns)], schema=rows.schema)
+    return pa.Table.from_arrays([*map(_whole_parts, rows.columns)], schema=rows.schema)
+
+
+def _whole_parts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([*map(whole, column.chunks)], column.type)

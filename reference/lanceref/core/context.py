@@ -204,6 +204,6 @@ def plainly(items: Iterator[Item]) -> Iterator[Item]:
 
 @cache
 def _load(of_indices: bool) -> None:
-    of_files = ("files", "pages", "bit_packing")
+    of_files = ("files", "pages")
     for part in ("indices", "builds", "documents", "graphs") if of_indices else of_files:
         import_module(f"lanceref.fast.{part}")

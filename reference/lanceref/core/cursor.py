@@ -20,7 +20,7 @@ import numpy as np
 from google.protobuf.message import DecodeError, Message
 from numpy.typing import NDArray
 
-from lanceref.core.context import Context
+from lanceref.core.context import Context, specified
 from lanceref.core.errors import BadProto, LimitExceeded, OutOfRange, Place, Truncated
 from lanceref.core.limits import Budget
 from lanceref.core.wire import Walk, misfits, type_named
@@ -61,7 +61,8 @@ class IOStats:
         self.read_iops += requests
         self.read_bytes += size_bytes
         if self is not PROCESS:
-            PROCESS.count_reads(requests, size_bytes)
+            PROCESS.read_iops += requests
+            PROCESS.read_bytes += size_bytes
 
     def count_write(self, size_bytes: int) -> None:
         """Count one object that was written, and its bytes."""
@@ -221,6 +222,35 @@ def parse_message(
     return message
 
 
+@specified
+def read_extents(
+    file: FileBytes, starts: Ints, sizes: Ints, name: str, clause: str, gap: int = MERGE_GAP_BYTES
+) -> tuple[NDArray[np.uint8], Ints]:
+    """Read many extents; return bytes that hold all of them, and where each begins there.
+
+    Those that are no more than `gap` bytes apart may share a request. `starts`, `sizes` and the
+    places are (n,). Raises OutOfRange, Truncated, LimitExceeded.
+    """
+    extents = map(Extent, starts.tolist(), sizes.tolist())
+    parts = [file.cursor(extent, name, clause).data for extent in extents]
+    joined = parts[0] if len(parts) == 1 else b"".join(parts)
+    return np.frombuffer(joined, np.uint8), np.cumsum(sizes) - sizes
+
+
+def read_cursors(
+    file: FileBytes, extents: Sequence[Extent], name: str, clause: str
+) -> list[Cursor]:
+    """Read many extents in any order. Raises OutOfRange, Truncated, LimitExceeded."""
+    for extent in extents:
+        file.bound(extent, name, clause)
+    table = np.array(extents, np.int64).reshape(-1, 2)
+    data, places = read_extents(file, table[:, 0], table[:, 1], name, clause)
+    return [
+        Cursor(data.data[at : at + extent.size], extent.offset, file.ctx)
+        for extent, at in zip(extents, places.tolist(), strict=True)
+    ]
+
+
 class FileBytes:
     """A file's bytes with bounds: returns cursors for extents."""
 
@@ -228,14 +258,14 @@ class FileBytes:
         self.source = source
         self.ctx = ctx
         self.size = source.size
-        self._window = window
+        self.window = window
 
     def with_tail(self, size: int) -> FileBytes:
         """Read the last `size` bytes (or the whole file) once, for every extent inside it.
 
         Raises LimitExceeded for a tail that is larger than any metadata.
         """
-        start, known = max(0, self.size - size), self._window
+        start, known = max(0, self.size - size), self.window
         if self.size - start > WHOLE_BYTES:
             raise self._too_much(Extent(start, self.size - start), "metadata", "L.wire.message")
         if known is None or known.end != self.size or start >= known.base:
@@ -257,76 +287,22 @@ class FileBytes:
 
     def during(self, ctx: Context) -> FileBytes:
         """Return the same bytes for another context (stage, collectors)."""
-        return FileBytes(self.source, ctx, self._window)
+        return FileBytes(self.source, ctx, self.window)
 
     def cursor(self, extent: Extent, name: str, clause: str) -> Cursor:
         """Read an extent. Raises OutOfRange when it does not lie inside the file."""
         self.bound(extent, name, clause)
         if extent.size == 0:
             return Cursor(memoryview(b""), extent.offset, self.ctx)
-        window = self._window
+        window = self.window
         if window is not None and window.base <= extent.offset and extent.end <= window.end:
             start = extent.offset - window.base
             data = window.data[start : start + extent.size]
         else:
-            (data,) = self._fetch([extent.offset], [extent.size], name, clause)
+            (data,) = self.fetch([extent.offset], [extent.size], name, clause)
         return Cursor(data, extent.offset, self.ctx)
 
-    def cursors(self, extents: Sequence[Extent], name: str, clause: str) -> list[Cursor]:
-        """Read many extents in any order; near neighbours share one request."""
-        for extent in extents:
-            self.bound(extent, name, clause)
-        table = np.array(extents, np.int64).reshape(-1, 2)
-        data, places = self.gather(table[:, 0], table[:, 1], name, clause)
-        return [
-            Cursor(data.data[at : at + extent.size], extent.offset, self.ctx)
-            for extent, at in zip(extents, places.tolist(), strict=True)
-        ]
-
-    def gather(
-        self, starts: Ints, sizes: Ints, name: str, clause: str, gap: int = MERGE_GAP_BYTES
-    ) -> tuple[NDArray[np.uint8], Ints]:
-        """Read many extents; return bytes that hold all of them, and where each begins there.
-
-        Those that are no more than `gap` bytes apart share one request. `starts`, `sizes` and the
-        places are (n,).
-        """
-        if len(starts) == 1:
-            data = self.cursor(Extent(int(starts[0]), int(sizes[0])), name, clause).data
-            return np.frombuffer(data, np.uint8), np.zeros(1, np.int64)
-        outside = np.flatnonzero((starts < 0) | (sizes < 0) | (starts > self.size - sizes))
-        if len(outside):
-            at = int(outside[0])
-            self.bound(Extent(int(starts[at]), int(sizes[at])), name, clause)
-        order = np.argsort(starts, kind="stable")
-        ascending, ends = starts[order], np.maximum.accumulate((starts + sizes)[order])
-        is_far = np.append(True, ascending[1:] > ends[:-1] + gap)[: len(starts)]
-        first = np.flatnonzero(is_far)
-        begins = ascending[first]
-        stops: Ints = np.append(ends[first[1:] - 1], ends[-1:])
-        parts = self._read(begins, stops - begins, name, clause)
-        joined = parts[0] if len(parts) == 1 else b"".join(parts)
-        owners = np.searchsorted(begins, starts, "right") - 1
-        before: Ints = np.cumsum(stops - begins) - (stops - begins)
-        places = before[owners] + starts - begins[owners]
-        return np.frombuffer(joined, np.uint8), places
-
-    def _read(self, begins: Ints, sizes: Ints, name: str, clause: str) -> list[memoryview]:
-        """Make requests; those inside the window are served from it."""
-        known, window = sizes == 0, self._window
-        if window is not None:
-            known |= (begins >= window.base) & (begins + sizes <= window.end)
-        if not known.any():
-            return self._fetch(begins.tolist(), sizes.tolist(), name, clause)
-        far = ~known
-        fetched = iter(self._fetch(begins[far].tolist(), sizes[far].tolist(), name, clause))
-        extents = zip(known.tolist(), begins.tolist(), sizes.tolist(), strict=True)
-        return [
-            self.cursor(Extent(offset, size), name, clause).data if is_near else next(fetched)
-            for is_near, offset, size in extents
-        ]
-
-    def _fetch(
+    def fetch(
         self, offsets: list[int], sizes: list[int], name: str, clause: str
     ) -> list[memoryview]:
         """Read extents from the source. Raises Truncated, LimitExceeded."""

@@ -8,11 +8,10 @@ A stream of batches holds one at a time; a table holds all. A page of few bytes 
 number of rows, and a file may name it any number of times: so the bytes of a table are held against
 the sizes of the files that its rows are read from.
 
-Files are read and written in runs of a few MiB. The C library gives freed blocks back to the system
-when they are larger than any freed before, and then each page of the next run costs a fault, more
-than decoding it does. pyarrow's own memory pool does so too, with any block.
+What a message takes is estimated from its bytes and counted before it is parsed. Each file has a
+budget of its own, and the files of a table share what goes beyond it.
 
-Clauses: L.codec.limits.expansion
+Clauses: L.codec.limits.expansion, L.wire.message
 """
 
 from __future__ import annotations
@@ -20,16 +19,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import NamedTuple, TypeAlias
 
-import numpy as np
 import pyarrow as pa
-from google.protobuf import descriptor_pool
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from lanceref.core.errors import LimitExceeded, Place
+from lanceref.core.message_costs import (
+    CONTINUED,
+    FIXED,
+    LENGTH,
+    PACKED_BYTES,
+    UNKNOWN,
+    VARINT,
+    Costs,
+    costs_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,57 +94,6 @@ def bound_table(
         yield batch
 
 
-RUN_BYTES = 4 * 2**20
-"""Decoded bytes that a scan aims to yield at a time: they fit the cache, and the calls that a run
-costs, however short, are few to the megabyte."""
-
-
-BATCH_ROWS = 1024
-"""Runs of more rows end at a multiple of this, as most batches do: one in two runs is copied."""
-
-
-def run_rows(row_bytes: float, run_bytes: int = RUN_BYTES) -> int:
-    """Rows whose values take about `run_bytes`; whole bytes of bitmaps where there are enough."""
-    rows = max(1, int(run_bytes / max(row_bytes, 1 / 8)))
-    step = BATCH_ROWS if rows >= BATCH_ROWS else min(rows, 64)
-    return rows // step * step
-
-
-KEPT_BYTES = 31 * 2**20
-"""Freed blocks up to this size are kept, twice as much in all: a batch of several runs together."""
-
-
-@cache
-def keep_freed_blocks() -> None:
-    """Free one block of KEPT_BYTES, never touched; a second call does nothing."""
-    np.empty(KEPT_BYTES, np.uint8)
-
-
-VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
-"""Wire types."""
-
-FIXED = {FIXED64: 8, FIXED32: 4}
-"""Bytes of a number of fixed width; groups begin and end with nothing but their tag."""
-
-CONTINUED = bytes(range(0x80, 0x100))
-"""Bytes of varints after which another one follows."""
-
-MESSAGE_BYTES = 320
-"""Memory of a message inside a message, and of what is made of it, when its type is not listed."""
-
-TYPE_BYTES = {
-    "lance.table.DataFragment": 900,
-    "lance.table.DataFile": 450,
-    "lance.table.IndexMetadata": 800,
-    "lance.file.Field": 1600,
-    "lance.file.v2.ColumnMetadata.Page": 700,
-}
-"""The same of types of which much is made."""
-
-NUMBER_BYTES, PACKED_BYTES, TEXT_BYTES = 40, 8, 80
-"""Memory of a number of a repeated field, in the message and in a list; of one in packed bytes that
-were seen before, which share what is made of them; of a string, without its letters."""
-
 UNSEEN_BYTES, UNSEEN_SHARE = 64 * 1024, 20
 """Bytes of messages of a manifest that are not looked at, as even the worst take little; the part
 of a data file whose messages are not, as the file allows for the worst."""
@@ -150,25 +103,6 @@ SMALL_FILE_BYTES = 16 * 1024
 
 DEEPEST = 100
 """Messages inside messages that are looked at: the library refuses deeper ones."""
-
-
-class Cost(NamedTuple):
-    """What a field takes: once, for each number in it, and the fields of the message below.
-
-    `width` is the bytes of a number, 0 for varints.
-    """
-
-    size: int
-    number_size: int
-    width: int
-    below: Costs | None
-
-
-Costs: TypeAlias = dict[int, Cost]
-"""What the fields of a type take, by tag."""
-
-UNKNOWN = Cost(500, 0, 0, None)
-"""What a field that no type knows takes, while it is looked at."""
 
 
 def estimate(data: bytes, type_name: str, most: int) -> int:
@@ -231,42 +165,6 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, position
     raise IndexError(position)
-
-
-@cache
-def costs_of(type_name: str) -> Costs:
-    """Return what the fields of a type take."""
-    return _fill(descriptor_pool.Default().FindMessageTypeByName(type_name), {})
-
-
-def _fill(descriptor: Descriptor, known: dict[str, Costs]) -> Costs:
-    """Collect the fields of a type; `known` are the types above it, which it may hold again."""
-    if descriptor.full_name in known:
-        return known[descriptor.full_name]
-    costs: Costs = {}
-    known[descriptor.full_name] = costs
-    for field in descriptor.fields:
-        if field.message_type is not None:
-            size = TYPE_BYTES.get(field.message_type.full_name, MESSAGE_BYTES)
-            below = _fill(field.message_type, known)
-            costs[field.number << 3 | LENGTH] = Cost(size, 0, 0, below)
-        elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
-            size = TEXT_BYTES if field.is_repeated else 0
-            costs[field.number << 3 | LENGTH] = Cost(size, 0, 0, None)
-        else:
-            size, width = NUMBER_BYTES if field.is_repeated else 0, fixed_width(field)
-            wire_type = {4: FIXED32, 8: FIXED64}.get(width, VARINT)
-            costs[field.number << 3 | wire_type] = Cost(size, 0, 0, None)
-            if field.is_repeated:
-                costs[field.number << 3 | LENGTH] = Cost(0, size, width, None)
-    return costs
-
-
-def fixed_width(field: FieldDescriptor) -> int:
-    """Return the bytes of one number of a field; 0 when it is a varint."""
-    is_short = field.type in (field.TYPE_FIXED32, field.TYPE_SFIXED32, field.TYPE_FLOAT)
-    is_long = field.type in (field.TYPE_FIXED64, field.TYPE_SFIXED64, field.TYPE_DOUBLE)
-    return 4 * is_short + 8 * is_long
 
 
 class Budget:

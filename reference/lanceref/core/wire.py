@@ -24,7 +24,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from lanceref.core.context import Context
 from lanceref.core.errors import BadProto, LimitExceeded, Place
-from lanceref.core.limits import fixed_width
+from lanceref.core.message_costs import fixed_width
 
 
 def misfits(message: Message) -> Iterator[str]:

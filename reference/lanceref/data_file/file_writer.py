@@ -22,16 +22,17 @@ import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
-from lanceref.core.arrow_buffers import mapped, whole
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
-from lanceref.core.limits import keep_freed_blocks
+from lanceref.core.run_sizes import keep_freed_blocks
 from lanceref.encodings_2_0 import column as arrays
 from lanceref.file.arrow_schema import schema_message, schema_of
 from lanceref.file.column_io import Buffer, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.container import ALIGNMENT, COLUMN_TYPE, MAGIC
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_view import mapped
 from lanceref.json.jsonb import documents
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2

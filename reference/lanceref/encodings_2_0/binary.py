@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import fsst, general
+from lanceref.codecs import general, symbol_coder
 from lanceref.codecs.values import Variable
 from lanceref.codecs.variable import decode_codes, parse_symbol_table
 from lanceref.core.arrow_buffers import (
@@ -302,7 +302,7 @@ def _encode(
 
 def encode_fsst(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
     """Encode strings as codes under a symbol table."""
-    table, coded = fsst.encode(variable_of(array))
+    table, coded = symbol_coder.encode(variable_of(array))
     binary = _encode(coded, np.asarray(array.is_null()), page)
     return ArrayEncoding(fsst=pb.Fsst(binary=binary, symbol_table=table))
 

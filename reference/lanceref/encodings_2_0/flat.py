@@ -27,12 +27,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.chunk_run import join_pieces
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
-from lanceref.codecs.values import join_pieces
 from lanceref.core.arrow_buffers import bytes_of
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes, read_extents
 from lanceref.core.errors import CorruptPage, DataRefused, UnknownEncoding
 from lanceref.core.packed_values import concat_bits, slice_bits, value_bytes
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
@@ -90,7 +90,7 @@ class RawFlat:
             return np.empty(0, np.uint8)
         firsts, lasts = _byte_ranges(rows, self.bits)
         starts, sizes, ctx = self.extent.offset + firsts, lasts - firsts, self.file.ctx
-        data, at = self.file.gather(starts, sizes, "page buffer", "L.file.pages.extent")
+        data, at = read_extents(self.file, starts, sizes, "page buffer", "L.file.pages.extent")
         if ctx.spans is not None and owned:
             for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
                 ctx.leaf(start, start + size, self.name, self.kind, self.clause)

@@ -27,7 +27,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, LimitExceeded, OutOfRange, Place, UnknownEncoding
 from lanceref.core.integers import arrow_array, unique_inverse
-from lanceref.core.limits import run_rows
+from lanceref.core.run_sizes import run_rows
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.proto import encodings_v2_0_pb2 as pb
 

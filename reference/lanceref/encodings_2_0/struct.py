@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, DataRefused, OutOfRange
-from lanceref.core.limits import run_rows
+from lanceref.core.run_sizes import run_rows
 from lanceref.encodings_2_0.page import ArrayColumn, RowRanges
 from lanceref.encodings_2_0.values import plain_column
 from lanceref.file.column_io import DataArea, EncodedColumn, EncodedPage, FieldWriter, batches

@@ -22,7 +22,7 @@ from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.context import specified
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
-from lanceref.core.limits import run_rows
+from lanceref.core.run_sizes import run_rows
 from lanceref.encodings_2_0 import binary, dictionary, flat, packed
 from lanceref.encodings_2_0.page import ArrayColumn, Page, Paging, ReadRows, RowRanges, concat
 from lanceref.file.column_io import DataArea, EncodedColumn, EncodedPage, PagePolicy

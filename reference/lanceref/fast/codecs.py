@@ -24,9 +24,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import choose, compressive, fsst, variable
-from lanceref.codecs.fsst import Coder, Codes, Words, longest, make_coder, stored, words_at
-from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values, Variable
+from lanceref.codecs import choose, compressive, symbol_coder, variable
+from lanceref.codecs.chunk_run import ChunkRun
+from lanceref.codecs.symbol_coder import Coder, Codes, Words, longest, make_coder, stored, words_at
+from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values, Variable
 from lanceref.codecs.variable import (
     ESCAPE,
     LONGEST,
@@ -204,7 +205,7 @@ def _texts(
     return joined, np.concatenate(both).astype(np.uint8).ravel()
 
 
-@fsst.apply.replaced_by
+@symbol_coder.apply.replaced_by
 def apply(symbols: list[bytes], values: Variable) -> Variable:
     """Code the values with the symbols of a table, some of them at a time."""
     coder, offsets = make_coder(symbols), values.offsets
@@ -231,7 +232,7 @@ def apply_compiled(coder: Coder, values: Variable) -> Variable:
     return Variable(ends, out[:size])
 
 
-@fsst.code_values.replaced_by
+@symbol_coder.code_values.replaced_by
 def code_values(coder: Coder, values: Variable) -> tuple[Codes, Ints]:
     """Cut every value into the longest symbols and escaped bytes: codes, and codes per value.
 

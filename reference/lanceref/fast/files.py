@@ -5,10 +5,14 @@ read together are in `fast.pages`.
 
 Pieces of bytes are copied each as wide as the longest: they are written in order, and each
 overwrites what the one before it wrote too much.
+
+Bit-packed blocks are unpacked in runs that fit the cache, a few of any widths, or compiled; the
+specification is `codecs.bitpack`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -16,16 +20,40 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, compressive, variable
-from lanceref.codecs import values as codec_values
-from lanceref.codecs.values import Bools, Bytes, ChunkRun, Fixed, Ints, Values
+from lanceref.codecs import bitpack, chunk_run, compressive, variable
+from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
+from lanceref.codecs.chunk_run import ChunkRun
+from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values
+from lanceref.core import cursor
 from lanceref.encodings_2_0 import values as values_2_0
 from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
 from lanceref.encodings_2_0.page import Page, ReadRows
+from lanceref.fast.codecs import KERNEL_USE
+from lanceref.pages import layers, miniblock
+from lanceref.pages.leafvalues import leaf_array
+from lanceref.pages.miniblock import ChunkRows, DecodedChunks
+from lanceref.pages.page_dictionary import indexed_array, indices_of
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
-@compressive.pick.replaced_by
+@miniblock.take_leaf.replaced_by
+def take_leaf(rows: ChunkRows, decoded: DecodedChunks, slots: Ints) -> pa.Array:
+    """Decode the values of some slots of the visible entries of chunks. `slots` (n,)."""
+    run, items, place = decoded.values, rows.items, decoded.place
+    picked = pick(rows.mini.values, run, slots) if run.num_values else None
+    if picked is None and (items is None or not run.num_values):
+        return miniblock.take_leaf.plain(rows, decoded, slots)
+    validity = decoded.levels.leaf_validity(rows.layers)
+    own_validity = None if validity is None else validity[slots]
+    if items is None:
+        assert picked is not None
+        return leaf_array(rows.type, picked, own_validity, place)
+    values = compressive.decode_mini(rows.mini.values, run) if picked is None else picked
+    indices = indices_of(values, len(items), place)
+    own_indices = indices[slots] if picked is None else indices
+    return indexed_array(rows.type, own_indices, items, own_validity, place)
+
+
 def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
     """Return the values of the run with the numbers `slots` (n,), ascending, without the others.
 
@@ -110,7 +138,7 @@ def _at_equal_distances(data: Bytes, starts: Ints, size: int) -> Bytes | None:
     return np.ndarray((len(starts), size), np.uint8, data.data, int(starts[0]), (step, 1))
 
 
-@codec_values.gather_rows.replaced_by
+@chunk_run.gather_rows.replaced_by
 def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
 
@@ -124,7 +152,7 @@ def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     return rows
 
 
-@codec_values.join_pieces.replaced_by
+@chunk_run.join_pieces.replaced_by
 def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
     """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
 
@@ -178,7 +206,7 @@ def read_pages(parts: Sequence[values_2_0.Part]) -> Iterable[tuple[Page, pa.Arra
     first = [one.extent.offset + rows.starts * size for (one, _), (*_, rows) in zip(flat, parts)]
     starts = np.concatenate(first)
     sizes = np.concatenate([rows.counts for *_, rows in parts]) * size
-    data, at = page.file.gather(starts, sizes, "page buffer", "L.file.pages.extent")
+    data, at = cursor.read_extents(page.file, starts, sizes, "page buffer", "L.file.pages.extent")
     count = int(sizes.sum()) // size
     return [(page, _array(read, count, join_pieces(data, at, at + sizes)))]
 
@@ -201,7 +229,7 @@ def _array(read: ReadRows, count: int, data: Bytes) -> pa.Array:
     return pa.Array.from_buffers(read.type, count, [None], children=[items])
 
 
-@codec_values.count_before.replaced_by
+@layers.count_before.replaced_by
 def count_before(flags: Bools, at: Ints) -> Ints:
     """Return how many of `flags` are set before each of the positions `at`.
 
@@ -216,3 +244,116 @@ def count_before(flags: Bools, at: Ints) -> Ints:
     before: Ints = np.cumsum(counts, dtype=np.int64)[word] - counts[word]
     before += np.bitwise_count(below)
     return before
+
+
+UNPACKED_BYTES = 2**19
+"""Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
+
+FEW_BLOCKS = 12
+"""Blocks of each width below which rows are found one by one: groups cost their calls."""
+
+LANE_ROW = np.dtype("V128")
+"""One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
+
+
+@bitpack.unpack.replaced_by
+def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
+    """Unpack blocks: those of values that are cut, by operations over many blocks.
+
+    `packed` (blocks, width * 1024 / T), `out` (blocks, 1024).
+    """
+    bits, blocks = out.dtype.itemsize * 8, len(packed)
+    if KERNEL_USE.use(out.nbytes) and packed.flags.c_contiguous:
+        from lanceref.fast import compiled as kernel
+
+        starts, widths = np.arange(blocks) * (width * BLOCK // 8), np.full(blocks, width)
+        data = packed.reshape(-1).view(np.uint8)
+        words = out.view(np.uint64)
+        kernel.unpack_blocks(data, starts, widths, bits, words)
+    elif 1 < width < bits:
+        _unpack_planar(packed, width, out)
+    else:
+        bitpack.unpack.plain(packed, width, out)
+
+
+@bitpack.unpack_chunks.replaced_by
+def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
+    """Unpack one inline block per chunk from the bytes of the run, without groups by width.
+
+    `widths` (chunks,), `out` (chunks, 1024).
+    """
+    if not KERNEL_USE.is_ready(out.nbytes):  # then `unpack` counts the bytes
+        groups = len(np.unique(widths))
+        if groups > 1 and len(out) < FEW_BLOCKS * groups:
+            _unpack_few(run, widths, out)
+        else:
+            bitpack.unpack_chunks.plain(run, widths, out)
+        return
+    from lanceref.fast import compiled as kernel
+
+    starts = run.starts[0] + out.itemsize
+    bits, words = 8 * out.itemsize, out.view(np.uint64)
+    kernel.unpack_blocks(run.data, starts, widths, bits, words)
+
+
+def _unpack_few(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
+    """Unpack blocks by operations over the rows of all, whatever their widths.
+
+    Each row begins in a word of each lane, which lie together, and may end in the next of these.
+    """
+    size, bits, row_bytes = out.itemsize, 8 * out.itemsize, LANE_ROW.itemsize
+    order = np.array(bitpack.ROW_STARTS[:bits]) * size // row_bytes
+    word, shift = np.divmod(widths[:, None] * np.arange(bits), bits)
+    places = (run.starts[0] + size)[:, None] + word * row_bytes
+    is_held = np.broadcast_to(widths[:, None] > 0, places.shape)
+    is_split = shift + widths[:, None] > bits
+    rows = np.zeros((len(out), bits, row_bytes // size), out.dtype)
+    rows[is_held] = gather_rows(run.data, places[is_held], row_bytes).view(out.dtype)
+    rows >>= shift.astype(out.dtype)[:, :, None]
+    high = gather_rows(run.data, places[is_split] + row_bytes, row_bytes).view(out.dtype)
+    rows[is_split] |= high << (bits - shift[is_split]).astype(out.dtype)[:, None]
+    rows &= np.array([(1 << width) - 1 for width in widths.tolist()], out.dtype)[:, None, None]
+    out.view(LANE_ROW).reshape(len(out), bits)[:, order] = rows.view(LANE_ROW)[:, :, 0]
+
+
+def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
+    """Unpack with operations over all blocks of a slab: faster for wide values.
+
+    Rows are first written one after the other, then put in their places, a lane row as one item.
+    """
+    bits, slab = (
+        out.dtype.itemsize * 8,
+        max(1, min(len(out), UNPACKED_BYTES // (BLOCK * out.dtype.itemsize))),
+    )
+    lanes, groups = BLOCK // bits, bits // 8
+    rank = np.argsort(np.argsort(ORDER[:groups])).tolist()
+    mask = out.dtype.type((1 << width) - 1)
+    planes = np.empty(width * slab * lanes, out.dtype)
+    rows = np.empty(bits * slab * lanes, out.dtype)
+    for at in range(0, len(packed), slab):
+        source, target = packed[at : at + slab], out[at : at + slab]
+        n = len(source)
+        words, values = planes[: width * n * lanes], rows[: bits * n * lanes]
+        words.view(LANE_ROW).reshape(width, n)[:] = source.view(LANE_ROW).T
+        _unpack_rows(words.reshape(width, n * lanes), values.reshape(bits, n * lanes))
+        np.bitwise_and(values, mask, out=values)
+        unpacked = values.view(LANE_ROW).reshape(groups, 8, n)
+        placed = target.view(LANE_ROW).reshape(n, 8, groups)
+        for group in range(groups):
+            placed[:, :, rank[group]] = unpacked[group].T
+
+
+def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
+    """Unpack `words` (width, n) to `rows` (T, n); the bits above the width are not cleared.
+
+    Rows whose values begin at the same bit of a word come at equal distances.
+    """
+    word, bits, width = rows.dtype.type, len(rows), len(words)
+    alike = math.gcd(width, bits)
+    words, rows = words.reshape(alike, width // alike, -1), rows.reshape(alike, bits // alike, -1)
+    for row in range(bits // alike):
+        k, shift = divmod(row * width, bits)
+        values = rows[:, row]
+        np.right_shift(words[:, k], word(shift), out=values)
+        if shift + width > bits:
+            values |= words[:, k + 1] << word(bits - shift)

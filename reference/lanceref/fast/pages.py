@@ -18,10 +18,19 @@ from typing import cast
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.codecs.values import Ints
+from lanceref.core import cursor
+from lanceref.core.cursor import (
+    MERGE_GAP_BYTES,
+    Cursor,
+    Extent,
+    FileBytes,
+    read_cursors,
+)
 from lanceref.core.errors import BytesError
-from lanceref.core.limits import RUN_BYTES
+from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.fast.codecs import GROWTH
 from lanceref.pages import column, miniblock
 from lanceref.pages.chunks import BUFFERS, CHUNK_UNIT, MAX_CHUNK_VALUES, ChunkTable, Counts
@@ -66,14 +75,29 @@ def coalesce(parts: Iterable[column.Part]) -> Iterator[column.Part]:
         yield _together(waiting)
 
 
+def extent_of(page: MiniBlockPage) -> Extent:
+    """Return the bytes from the first buffer of a page to the last."""
+    start = min(page.page.extents).offset
+    return Extent(start, max([one.end for one in page.page.extents]) - start)
+
+
+def _is_like(page: MiniBlockPage, other: MiniBlockPage) -> bool:
+    """Whether pages differ in nothing but their number of items."""
+    if pa.types.is_dictionary(page.type):
+        return False
+    if page.shared is other.shared:
+        return True
+    return page.type is other.type and page.mini == other.mini
+
+
 def _fits(pages: list[MiniBlockPage], page: MiniBlockPage) -> bool:
     """Whether `page` may be decoded together with those before it."""
     first, last = pages[0], pages[-1]
-    start, end = first.extent.offset, page.extent.end
+    start, end = extent_of(first).offset, extent_of(page).end
     items = sum(one.mini.num_items for one in pages) + page.mini.num_items
     return (
         page.mini.dictionary is None
-        and 0 <= page.extent.offset - last.extent.end <= MERGE_GAP_BYTES
+        and 0 <= extent_of(page).offset - extent_of(last).end <= MERGE_GAP_BYTES
         and max(end - start, items * (width_bits(page.type) or 8) // 8) <= COALESCED_BYTES
         and page.type is first.type
         and page.mini == first.mini
@@ -94,7 +118,7 @@ class CoalescedPages:
 
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         """Yield rows `start`..`end` of the pages together."""
-        first, last = self._pages[0].extent.offset, self._pages[-1].extent.end
+        first, last = extent_of(self._pages[0]).offset, extent_of(self._pages[-1]).end
         parts: Iterable[Nested]
         try:
             file = self._pages[0].file.with_window(Extent(first, last - first), "pages", BUFFERS)
@@ -128,7 +152,7 @@ def _read_together(wanted: list[MiniBlockRows]) -> list[Nested]:
     chosen = [chunks.table.choose(chunks.chunks_with(rows, rows + 1)) for chunks, rows in groups]
     starts = np.concatenate([one.starts for one in chosen])
     sizes = np.concatenate([one.sizes for one in chosen])
-    data, at = file.gather(starts, sizes, "chunks", "L.page.miniblock.chunk-bytes")
+    data, at = read_extents(file, starts, sizes, "chunks", "L.page.miniblock.chunk-bytes")
     pieces, cuts = [], np.cumsum([len(one.numbers) for one in chosen])[:-1]
     for (together, rows), one, own in zip(groups, chosen, np.split(at, cuts), strict=True):
         cursor = Cursor(data.data, int(one.starts[0]), file.ctx)
@@ -146,7 +170,7 @@ def _alike(wanted: list[MiniBlockRows]) -> Iterator[list[MiniBlockRows]]:
         number
         for number, ((one, _), (other, _)) in enumerate(pairwise(wanted), 1)
         if (one.mini.dictionary is not None and one.mini.layers.max_rep)
-        or not (one.is_like(other) and one.extent.end <= other.extent.offset)
+        or not (_is_like(one, other) and extent_of(one).end <= extent_of(other).offset)
     ]
     for start, end in pairwise([0, *cuts, len(wanted)]):
         yield wanted[start:end]
@@ -177,7 +201,9 @@ def _look_up(piece: Nested, group: list[MiniBlockRows]) -> Nested:
 
 def open_tables(file: FileBytes, pages: Sequence[MiniBlockPage]) -> list[ChunkRows]:
     """Read at once and parse the tables of pages of one column: one of them, at least."""
-    cursors = iter(file.cursors([one for page in pages for one in page.tables], "tables", BUFFERS))
+    cursors = iter(
+        read_cursors(file, [one for page in pages for one in page.tables], "tables", BUFFERS)
+    )
     read = [[next(cursors) for _ in page.tables] for page in pages]
     parsed = parse_tables(pages, read) if len(pages) > 1 else None
     if parsed is None:
@@ -259,6 +285,12 @@ def concat_rows(file: FileBytes, parts: Sequence[ChunkRows]) -> ChunkRows:
     return ChunkRows(file, first.mini, numbers.type, table, index, numbers)
 
 
+@miniblock.read_tables.replaced_by
+def read_tables(file: FileBytes, extents: Sequence[Extent]) -> list[Cursor]:
+    """Read the buffers of a page beside its chunks with one request, where they are near."""
+    return read_cursors(file, extents, "page tables", BUFFERS)
+
+
 @miniblock.run_end.replaced_by
 def run_end(rows: ChunkRows, start: int) -> int:
     """Return where a run of chunks from `start` ends: about RUN_BYTES of values.
@@ -277,3 +309,54 @@ def run_end(rows: ChunkRows, start: int) -> int:
         start + int(np.searchsorted(np.cumsum(table.sizes[start:]), stored + stored // 4, "right")),
     )
     return max(start + 1, stop)
+
+
+@cursor.read_extents.replaced_by
+def read_extents(
+    file: FileBytes,
+    starts: Ints,
+    sizes: Ints,
+    name: str,
+    clause: str,
+    gap: int = MERGE_GAP_BYTES,
+) -> tuple[NDArray[np.uint8], Ints]:
+    """Read many extents; return bytes that hold all of them, and where each begins there.
+
+    Those that are no more than `gap` bytes apart share one request. `starts`, `sizes` and the
+    places are (n,). Raises OutOfRange, Truncated, LimitExceeded.
+    """
+    if len(starts) == 1:
+        data = file.cursor(Extent(int(starts[0]), int(sizes[0])), name, clause).data
+        return np.frombuffer(data, np.uint8), np.zeros(1, np.int64)
+    outside = np.flatnonzero((starts < 0) | (sizes < 0) | (starts > file.size - sizes))
+    if len(outside):
+        at = int(outside[0])
+        file.bound(Extent(int(starts[at]), int(sizes[at])), name, clause)
+    order = np.argsort(starts, kind="stable")
+    ascending, ends = starts[order], np.maximum.accumulate((starts + sizes)[order])
+    is_far = np.append(True, ascending[1:] > ends[:-1] + gap)[: len(starts)]
+    first = np.flatnonzero(is_far)
+    begins = ascending[first]
+    stops: Ints = np.append(ends[first[1:] - 1], ends[-1:])
+    parts = _read(file, begins, stops - begins, name, clause)
+    joined = parts[0] if len(parts) == 1 else b"".join(parts)
+    owners = np.searchsorted(begins, starts, "right") - 1
+    before: Ints = np.cumsum(stops - begins) - (stops - begins)
+    places = before[owners] + starts - begins[owners]
+    return np.frombuffer(joined, np.uint8), places
+
+
+def _read(file: FileBytes, begins: Ints, sizes: Ints, name: str, clause: str) -> list[memoryview]:
+    """Make requests; those inside the window of the file are served from it."""
+    known, window = sizes == 0, file.window
+    if window is not None:
+        known |= (begins >= window.base) & (begins + sizes <= window.end)
+    if not known.any():
+        return file.fetch(begins.tolist(), sizes.tolist(), name, clause)
+    far = ~known
+    fetched = iter(file.fetch(begins[far].tolist(), sizes[far].tolist(), name, clause))
+    extents = zip(known.tolist(), begins.tolist(), sizes.tolist(), strict=True)
+    return [
+        file.cursor(Extent(offset, size), name, clause).data if is_near else next(fetched)
+        for is_near, offset, size in extents
+    ]

@@ -26,10 +26,10 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import bitmap, bytes_of, nests_fixed_size_lists, offsets_of, whole
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes, read_cursors
 from lanceref.core.errors import LimitExceeded, OutOfRange, Place
 from lanceref.core.integers import unique
-from lanceref.core.limits import RUN_BYTES
+from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
 
@@ -202,7 +202,7 @@ def fetch(
     file.bound_output(sum(sizes.tolist()), clause, place, "payloads in one run")
     data = b"".join(
         cursor.take(cursor.remaining, "payload", clause, "blob")
-        for cursor in file.cursors(extents(descriptors), "blob payload", clause)
+        for cursor in read_cursors(file, extents(descriptors), "blob payload", clause)
     )
     offsets = pa.py_buffer(np.append(0, np.cumsum(sizes.astype(np.int64))))
     buffers = [bitmap(valid), offsets, pa.py_buffer(data)]

@@ -42,7 +42,8 @@ from lanceref.core.errors import (
     UnknownVersion,
 )
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, PAGE_TYPE, V0_1, V2_0, FileVersion
-from lanceref.core.limits import Budget, keep_freed_blocks
+from lanceref.core.limits import Budget
+from lanceref.core.run_sizes import keep_freed_blocks
 from lanceref.file.schema import LanceSchema, parse_schema
 from lanceref.proto import (
     encodings_v2_0_pb2,

@@ -103,6 +103,12 @@ class Field:
         return EXTENSION_KEY in self.metadata or BFLOAT16 in self.logical_type
 
     @property
+    def has_required(self) -> bool:
+        """Whether the field or one below it, but for items of fixed-size lists, is not nullable."""
+        below = () if self.logical_type.startswith("fixed_size_list") else self.children
+        return not self.nullable or any(child.has_required for child in below)
+
+    @property
     def is_leaf(self) -> bool:
         """Whether the field is stored whole in one column."""
         return self.is_packed or self.is_blob or self.is_blob_v2 or not self.children

@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.blobs.descriptors import INLINE, OF_BASE
-from lanceref.core.arrow_buffers import children_of, from_start
+from lanceref.core.arrow_buffers import children_of
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import BytesError, OutOfRange, UnknownEncoding
@@ -32,6 +32,7 @@ from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.encodings_2_0.blob import BlobColumn
 from lanceref.file.container import ALIGNMENT, ENTRY_BYTES, FOOTER_BYTES, is_legacy
 from lanceref.file.schema import Field
+from lanceref.file.schema_view import from_start
 from lanceref.file_0_1.column import open_node
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.file_0_1.encodings import Dictionaries

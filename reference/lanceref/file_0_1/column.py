@@ -35,7 +35,7 @@ from lanceref.core.errors import (
     UnknownEncoding,
 )
 from lanceref.core.integers import unique_inverse
-from lanceref.core.limits import run_rows
+from lanceref.core.run_sizes import run_rows
 from lanceref.encodings_2_0.page import RowRanges, repeat
 from lanceref.file.schema import Field, slot_bits
 from lanceref.file_0_1 import encodings

@@ -24,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import join_pieces
-from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes
+from lanceref.codecs.chunk_run import join_pieces
+from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes, read_extents
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
 
 PAIR_BYTES = 16
@@ -211,7 +211,7 @@ def gather(
             file.ctx.leaf(start, start + size, name, kind, clause)
     some = sizes > 0
     starts, filled = offsets[some], sizes[some]
-    data, at = file.gather(starts, filled, name, clause, gap_bytes)
+    data, at = read_extents(file, starts, filled, name, clause, gap_bytes)
     if (at[1:] == (at + filled)[:-1]).all():  # not copied, unless values are not aligned
         data = data[int(at[0]) : int(at[0]) + total] if total else data[:0]
         return data if data.ctypes.data % ALIGNMENT == 0 else data.copy()

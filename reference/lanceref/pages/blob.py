@@ -27,23 +27,15 @@ from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, NotStorable, Place, UnknownEncoding
 from lanceref.core.file_versions import FileVersion
-from lanceref.core.limits import RUN_BYTES
+from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.file.column_io import DESCRIPTOR, DataArea, extents, fetch, runs, store, words
 from lanceref.file.container import StoredPage
 from lanceref.pages import chunks
 from lanceref.pages.chunks import MiniBlock
 from lanceref.pages.encode import Encoded, LeafPolicy, encode_dense
-from lanceref.pages.layers import (
-    ALL_VALID_ITEM,
-    Layer,
-    Layers,
-    Levels,
-    Nested,
-    Page,
-    parse_layers,
-    unravel,
-)
+from lanceref.pages.layers import Layer, Levels, Nested, Page, parse_layers, unravel
 from lanceref.pages.leafvalues import Path
+from lanceref.pages.level_numbering import ALL_VALID_ITEM, Layers
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.shred import RavelledLevels, Shred, ravel
 from lanceref.proto.encodings_v2_1_pb2 import BlobLayout, PageLayout

@@ -37,6 +37,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.chunk_run import ChunkRun, gather_rows
 from lanceref.codecs.compressive import (
     check_chunks,
     check_encoding,
@@ -44,14 +45,14 @@ from lanceref.codecs.compressive import (
     check_levels,
     num_buffers,
 )
-from lanceref.codecs.values import ChunkRun, gather_rows
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
 from lanceref.file.container import PageMetadata, StoredPage
-from lanceref.pages.layers import Layers
-from lanceref.pages.leafvalues import check_leaf_encoding, value_type
+from lanceref.pages.leafvalues import check_leaf_encoding
+from lanceref.pages.level_numbering import Layers
+from lanceref.pages.page_dictionary import value_type
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, MiniBlockLayout
 
 CHUNK_UNIT = 8

@@ -3,15 +3,10 @@
 One physical column stores one leaf of a field's type tree; structs, lists and maps own none. Each
 page says for itself which layout and which layers it uses: its message is recognised and its
 description checked when the column is opened. A field is read by bringing the runs of its leaves,
-whose pages end at different rows, to common rows and joining them. Siblings below a struct each
-repeat the layers they share: these are compared before the children are joined.
+whose pages end at different rows, to common rows and joining them. What
+siblings share is compared before they are joined (see `field_checks`).
 
-Levels and layers say which values are null, whatever the schema says of the field; a table that
-breaks its own schema is refused. A null under a null struct is none of the field's, and neither are
-items under a null list.
-
-Clauses: L.page.layout.present, L.page.layout.scale, L.page.limits.row, L.page.siblings.rows,
-L.page.siblings.validity, L.page.siblings.offsets, L.page.required.null
+Clauses: L.page.layout.present, L.page.layout.scale, L.page.limits.row, L.page.siblings.rows
 """
 
 from __future__ import annotations
@@ -36,8 +31,9 @@ from lanceref.file.schema import Field
 from lanceref.pages import blob, chunks, planar
 from lanceref.pages.constant import ConstantPage
 from lanceref.pages.entries import FullZip
+from lanceref.pages.field_checks import check_required, check_siblings
 from lanceref.pages.fullzip import FullZipPage
-from lanceref.pages.layers import Layer, Nested, Page, parse_layers
+from lanceref.pages.layers import Nested, Page, parse_layers
 from lanceref.pages.leafvalues import Path, leaf_paths, width_bits
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.sparse_page import SparsePage
@@ -165,7 +161,7 @@ class PageColumn:
         for path, column in zip(leaf_paths(field), columns, strict=True):
             self._leaves.append(open_leaf(file, path, column, version))
         self.type: pa.DataType = field.arrow.type
-        self._required = has_required(field.arrow) and not file.ctx.discarded
+        self._required = field.has_required and not file.ctx.discarded
         self.num_rows = self._leaves[0].num_rows
         for leaf, column in zip(self._leaves, columns, strict=True):
             if leaf.num_rows != self.num_rows:
@@ -221,7 +217,7 @@ class PageColumn:
             rows = min(part.num_rows for part in parts)
             array = assemble(self._field, [part.slice(0, rows) for part in parts], self._place)
             if self._required:
-                check_required(self._field.arrow, array, self._place)
+                check_required(self._field, array, self._place)
             yield array
             for at, (part, run) in enumerate(zip(parts, runs, strict=True)):
                 longer = part.num_rows > rows
@@ -238,9 +234,7 @@ def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 
         return leaf if len(leaf) else pa.nulls(0, leaf.type)
     layer, *others = [leaf.layers[depth] for leaf in leaves]
     for other in others:
-        for clause in _differences(layer, other):
-            found = f"other layers in the columns below {field.name!r}"
-            raise CorruptPage(clause, place, found, "the same in each")
+        check_siblings(layer, other, field.name, place)
     children, at = [], 0
     for child in field.children:
         used = len(leaf_paths(child))
@@ -250,52 +244,3 @@ def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 
     if layer.offsets is not None:
         buffers.append(offsets_buffer(type_, layer.offsets, "L.page.leaf.kind", place))
     return pa.Array.from_buffers(type_, layer.count, buffers, children=children)
-
-
-def _differences(one: Layer, other: Layer) -> Iterator[str]:
-    """Yield the clauses that the same layer of two columns breaks."""
-    if one.offsets is None or other.offsets is None:
-        same = one.offsets is other.offsets
-    else:
-        same = np.array_equal(one.offsets, other.offsets)
-    if not same:
-        yield "L.page.siblings.offsets"
-    elif not np.array_equal(_validity(one), _validity(other)):
-        yield "L.page.siblings.validity"
-
-
-def _validity(layer: Layer) -> NDArray[np.bool_]:
-    return np.broadcast_to(np.True_ if layer.validity is None else layer.validity, layer.count)
-
-
-def has_required(field: pa.Field) -> bool:
-    """Whether the field or one below it is not nullable."""
-    return not field.nullable or any(has_required(child) for child in _children(field.type))
-
-
-def check_required(field: pa.Field, array: pa.Array, place: Place) -> None:
-    """Refuse nulls of `field` in its `array`, and below; none lies under a null.
-
-    Raises CorruptPage.
-    """
-    if array.null_count and not field.nullable:
-        found = f"{array.null_count} nulls of {field.name!r}"
-        raise CorruptPage("L.page.required.null", place, found, "none: it is not nullable")
-    children = _children(field.type)
-    if not any(map(has_required, children)):
-        return
-    if array.null_count:
-        array = whole(array).drop_null()
-    if isinstance(array, pa.StructArray):
-        below = array.flatten()
-    else:
-        below = [array.values[array.offsets[0].as_py() : array.offsets[-1].as_py()]]
-    for child, values in zip(children, below, strict=True):
-        check_required(child, values, place)
-
-
-def _children(type_: pa.DataType) -> list[pa.Field]:
-    """Return the fields below structs, lists and maps (one, their entries)."""
-    if not pa.types.is_nested(type_) or pa.types.is_fixed_size_list(type_):
-        return []
-    return [type_.field(number) for number in range(type_.num_fields)]

@@ -30,21 +30,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.choose import byte_strings, encode_levels
-from lanceref.codecs.compressive import check_levels, decode_block
+from lanceref.codecs.compressive import check_levels
 from lanceref.codecs.values import Fixed, Validity, Values, Variable
 from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, UnknownEncoding
 from lanceref.core.file_versions import V2_1, FileVersion
-from lanceref.core.limits import RUN_BYTES
+from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.file.column_io import Buffer
 from lanceref.file.container import StoredPage
 from lanceref.pages.layers import (
     LEVEL_BYTES,
-    NULLABLE_ITEM,
-    Layers,
     Level,
     Levels,
     Nested,
@@ -55,6 +54,7 @@ from lanceref.pages.layers import (
     unravel,
 )
 from lanceref.pages.leafvalues import leaf_array, width_bits
+from lanceref.pages.level_numbering import NULLABLE_ITEM, Layers
 from lanceref.pages.shred import LevelArray, RavelledLevels
 from lanceref.proto.encodings_v2_1_pb2 import ConstantLayout, PageLayout
 

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import join_ranges
+from lanceref.codecs.chunk_run import join_ranges
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
-from lanceref.pages.layers import Layers, Levels, row_starts
+from lanceref.pages.layers import Levels, row_starts
+from lanceref.pages.level_numbering import Layers
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout
 
 Positions = NDArray[np.int64]

@@ -32,14 +32,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.chunk_run import join_pieces, join_ranges
 from lanceref.codecs.compressive import check_encoding, decode_zipped
 from lanceref.codecs.mini_blocks import Part, weave
-from lanceref.codecs.values import Fixed, Ints, Variable, join_pieces, join_ranges
+from lanceref.codecs.values import Fixed, Ints, Variable
 from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect
-from lanceref.core.cursor import Extent, FileBytes
+from lanceref.core.cursor import Extent, FileBytes, read_extents
 from lanceref.core.errors import BytesError, CorruptPage, Place
-from lanceref.core.limits import BATCH_ROWS, RUN_BYTES
+from lanceref.core.run_sizes import BATCH_ROWS, RUN_BYTES
 from lanceref.file.column_io import Buffer
 from lanceref.file.container import StoredPage
 from lanceref.pages.entries import FullZip, Zipped, control_width, cut_entries
@@ -125,7 +126,7 @@ class RowIndex:
             return self.offsets[slots], self.offsets[slots + 1]
         counts, width = ends - starts + 1, self._width
         at, sizes = self._extent.offset + starts * width, counts * width
-        read, places = self._file.gather(at, sizes, "row index", "L.page.rowindex.width")
+        read, places = read_extents(self._file, at, sizes, "row index", "L.page.rowindex.width")
         stored = join_pieces(read, places, places + sizes).view(f"<u{width}")
         offsets, lasts = self._checked(stored), np.cumsum(counts) - 1
         return np.delete(offsets, lasts), np.delete(offsets, lasts - counts + 1)
@@ -201,7 +202,7 @@ class FullZipPage(Page):
         tails = np.cumsum(last - first) - 1  # the last slot of each range
         heads = begins[tails - (last - first) + 1]
         at, sizes = self._page.extents[0].offset + heads, stops[tails] - heads
-        data, places = self._file.gather(at, sizes, "entries", "L.page.fullzip.size")
+        data, places = read_extents(self._file, at, sizes, "entries", "L.page.fullzip.size")
         moved, base = np.repeat(places - heads, last - first), int(at[0] - places[0])
         return self._cut(Zipped(self._file.ctx, data, base, begins + moved, stops + moved))
 

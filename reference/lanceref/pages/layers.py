@@ -2,7 +2,7 @@
 
 One physical column stores one leaf of a field's type tree. The way from the field to that leaf is a
 path of steps; a page describes it as a list of `RepDefLayer` codes, innermost first, which also say
-what can be null or empty in this page, and so what every definition level means.
+what can be null or empty in this page (see `level_numbering`).
 
 The entries of a page are its leaf values plus one placeholder for every list that is null or empty.
 Each has a repetition level (which list begins here) and a definition level (how far the way down is
@@ -10,84 +10,36 @@ valid), zeros where a page has none; an entry is visible, owns a value, when its
 most `Layers.max_visible`. Decoded rows have for every layer its validity and, for lists, offsets:
 views that can be cut at any row without a copy.
 
-Layout (RepDefLayer): 1 ALL_VALID_ITEM, 2 ALL_VALID_LIST, 3 NULLABLE_ITEM, 4 NULLABLE_LIST,
-5 EMPTYABLE_LIST, 6 NULL_AND_EMPTY_LIST; a struct or a fixed-size list of structs is an item layer.
-Levels are numbered from the inside out: codes 3, 4 and 5 take one level, 6 takes two (null, then
-empty), 1 and 2 none; level 0 is valid all the way.
 Layout of levels: two u16 sequences of equal length. Repetition: the number of list layers where a
 row begins, r where a new list of rank r (counted from the inside) does, 0 inside a list.
 
 Clauses: L.page.layers.present, L.page.layers.code, L.page.layers.path, L.page.layers.dimension,
-L.page.levels.numbering, L.page.levels.visible, L.page.levels.rep-range, L.page.levels.def-range,
-L.page.levels.first-entry, L.page.levels.special-alone, L.page.levels.fsl-group, L.page.levels.rows
+L.page.levels.rep-range, L.page.levels.def-range, L.page.levels.first-entry,
+L.page.levels.special-alone, L.page.levels.fsl-group, L.page.levels.rows
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import takewhile
 from typing import Protocol, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import count_before
-from lanceref.core.context import expect
+from lanceref.codecs.values import Bools, Ints
+from lanceref.core.context import expect, specified
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.pages.leafvalues import Path, Step, scale_of
-
-ALL_VALID_ITEM, ALL_VALID_LIST, NULLABLE_ITEM, NULLABLE_LIST, EMPTYABLE_LIST, NULL_AND_EMPTY = (
-    range(1, 7)
+from lanceref.pages.level_numbering import (
+    ALL_VALID_ITEM,
+    ITEM_CODES,
+    NULL_AND_EMPTY,
+    Layers,
+    PageLayer,
+    number_levels,
 )
-"""The codes of RepDefLayer."""
-
-ITEM_CODES = (ALL_VALID_ITEM, NULLABLE_ITEM)
-"""Codes of structs, fixed-size lists of them and leaves."""
-
-
-def levels_of(code: int) -> int:
-    """Return how many definition levels a layer takes."""
-    return (0, 0, 0, 1, 1, 1, 2)[code]
-
-
-def levels_until_list(codes: Sequence[int]) -> int:
-    """Return the levels of the item layers up to the next list layer."""
-    return sum(map(levels_of, takewhile(ITEM_CODES.__contains__, codes)))
-
-
-@dataclass(frozen=True, slots=True)
-class PageLayer:
-    """One layer of a page and its levels.
-
-    `below` levels belong to layers inside it; `own` is the highest level of this layer and those
-    inside; an entry owns a slot here when its definition is at most `window`.
-    """
-
-    is_list: bool
-    dimension: int
-    below: int
-    own: int
-    window: int
-    null: int | None
-    empty: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Layers:
-    """The layers of one page, innermost first, and what follows from them.
-
-    `max_visible` is the highest definition of an entry that owns a value; `scale` is the number of
-    page slots per row (more than 1 below a fixed-size list of structs).
-    """
-
-    layers: tuple[PageLayer, ...]
-    max_rep: int
-    max_def: int
-    max_visible: int
-    scale: int
 
 
 def parse_layers(codes: Sequence[int], path: Path, place: Place) -> Layers:
@@ -106,29 +58,7 @@ def parse_layers(codes: Sequence[int], path: Path, place: Place) -> Layers:
     scale = scale_of(path)
     if scale < 1:
         raise CorruptPage("L.page.layers.dimension", place, scale, "1 or more items")
-    return _number(tuple(codes), tuple(step.dimension for step in path[::-1]), scale)
-
-
-@lru_cache
-def _number(codes: tuple[int, ...], dimensions: tuple[int, ...], scale: int) -> Layers:
-    own, layers = 0, []
-    for at, (code, dimension) in enumerate(zip(codes, dimensions, strict=True)):
-        below = own
-        own += levels_of(code)  # L.page.levels.numbering
-        layers.append(
-            PageLayer(
-                is_list=code not in ITEM_CODES,
-                dimension=dimension,
-                below=below,
-                own=own,
-                window=own + levels_until_list(codes[at + 1 :]),
-                null=below + 1 if code in (NULLABLE_ITEM, NULLABLE_LIST, NULL_AND_EMPTY) else None,
-                empty=own if code in (EMPTYABLE_LIST, NULL_AND_EMPTY) else None,
-            )
-        )
-    lists = sum(layer.is_list for layer in layers)
-    max_visible = levels_until_list(codes)  # L.page.levels.visible
-    return Layers(tuple(layers), lists, own, max_visible, scale)
+    return number_levels(tuple(codes), tuple(step.dimension for step in path[::-1]), scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,3 +313,13 @@ def _list(layer: PageLayer, layers: Layers, levels: Levels, place: Place) -> tup
         if layer.null is not None:
             validity &= firsts != layer.null
     return Layer(len(firsts), validity, offsets), outer
+
+
+@specified
+def count_before(flags: Bools, at: Ints) -> Ints:
+    """Return how many of `flags` are set before each of the positions `at`.
+
+    `flags` (n,); `at` and the result (m,).
+    """
+    before: Ints = np.append(0, np.cumsum(flags, dtype=np.int64))[at]
+    return before

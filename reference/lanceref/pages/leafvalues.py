@@ -9,8 +9,7 @@ fixed-size binary 8 n bits; utf8 and binary variable values; fixed-size lists of
 struct rows of its children.
 
 Clauses: L.page.leaf.width, L.page.leaf.kind, L.page.leaf.utf8, L.page.leaf.dimension,
-L.page.leaf.count, L.page.leaf.offset-width, L.page.dictionary.key-width,
-L.page.dictionary.index-width
+L.page.leaf.count, L.page.leaf.offset-width
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from math import prod
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from lanceref.codecs.values import Fixed, FixedSizeList, Validity, Values, Variable, value_bits
+from lanceref.codecs.chunk_run import value_bits
+from lanceref.codecs.values import Fixed, FixedSizeList, Validity, Values, Variable
 from lanceref.core.arrow_buffers import (
     STRINGS,
     TEXT,
@@ -84,11 +83,6 @@ def width_bits(type_: pa.DataType) -> int | None:
     return None if pa.types.is_null(type_) else slot_bits(type_)
 
 
-def value_type(type_: pa.DataType) -> pa.DataType:
-    """Return what the items of a page's dictionary are."""
-    return type_.value_type if pa.types.is_dictionary(type_) else type_
-
-
 def check_leaf_encoding(type_: pa.DataType, encoding: CompressiveEncoding, place: Place) -> None:
     """Raise CorruptPage unless variable values go with variable types, and offsets fit them."""
     arm = encoding.WhichOneof("compression")
@@ -139,30 +133,6 @@ def leaf_array(type_: pa.DataType, values: Values, validity: Validity, place: Pl
         parts = zip(type_, values.fields, strict=True)
         children = [leaf_array(field.type, part, None, place) for field, part in parts]
     return pa.Array.from_buffers(type_, values.count, [bitmap(validity)], children=children)
-
-
-def indexed_array(
-    type_: pa.DataType,
-    indices: NDArray[np.unsignedinteger],
-    items: pa.Array,
-    validity: Validity,
-    place: Place,
-) -> pa.Array:
-    """Build the array of indices (already < len(items)) into a dictionary of `items`.
-
-    `indices` and the validity (n,). Raises CorruptPage.
-    """
-    is_dictionary = pa.types.is_dictionary(type_)
-    keys = type_.index_type if is_dictionary else pa.from_numpy_dtype(indices.dtype)
-    bits = indices.dtype.itemsize * 8
-    if keys.bit_width != bits:
-        found, wanted = f"indices of {bits} bits", f"{keys.bit_width}, the width of {keys}"
-        raise CorruptPage("L.page.dictionary.key-width", place, found, wanted)
-    buffers = [bitmap(validity), pa.py_buffer(np.ascontiguousarray(indices))]
-    array = pa.Array.from_buffers(keys, len(indices), buffers)
-    if not is_dictionary:
-        return items.take(array)
-    return pa.DictionaryArray.from_arrays(array, items, ordered=type_.ordered, safe=False)
 
 
 def _fixed(type_: pa.DataType, values: Fixed, validity: Validity, place: Place) -> pa.Array:

@@ -6,25 +6,23 @@ the entries of the rows are known.
 
 Layout: see `chunks`.
 
-Clauses: L.page.miniblock.chunk-bytes, L.page.miniblock.visible, L.page.dictionary.index-width,
-L.page.dictionary.index-range, L.page.dictionary.num-items, L.page.limits.levels
+Clauses: L.page.miniblock.chunk-bytes, L.page.miniblock.visible, L.page.limits.levels
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import decode_block, decode_levels, decode_mini, pick
-from lanceref.codecs.values import ChunkRun, Fixed, Values, count_before
+from lanceref.codecs.blocks import decode_levels
+from lanceref.codecs.chunk_run import ChunkRun
+from lanceref.codecs.compressive import decode_mini
 from lanceref.core.arrow_buffers import whole
-from lanceref.core.context import expect, specified
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.core.context import specified
+from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes, read_extents
 from lanceref.core.errors import BytesError, CorruptPage, Place
 from lanceref.core.integers import arrow_array, unique
 from lanceref.file.container import StoredPage
@@ -44,12 +42,15 @@ from lanceref.pages.layers import (
     Nested,
     Page,
     check_ranges,
+    count_before,
     ranges,
     row_starts,
     select,
     unravel,
 )
-from lanceref.pages.leafvalues import indexed_array, leaf_array, value_type
+from lanceref.pages.leafvalues import leaf_array
+from lanceref.pages.level_numbering import Layers
+from lanceref.pages.page_dictionary import indexed_array, indices_of, parse_items
 from lanceref.pages.repindex import RepetitionIndex, parse_index
 
 RUN_CHUNKS = 32
@@ -82,9 +83,14 @@ class ChunkRows(Page):
     items: pa.Array | None
 
     @property
+    def layers(self) -> Layers:
+        """The layers of the pages, which they share."""
+        return self.mini.layers
+
+    @property
     def scale(self) -> int:
         """Page slots that belong to one row of the column."""
-        return self.mini.layers.scale
+        return self.layers.scale
 
     @property
     def num_rows(self) -> int:  # type: ignore[override]
@@ -111,18 +117,35 @@ class ChunkRows(Page):
         """
         if decoded is None:
             decoded = self._read(self.chunks_with(starts, ends))
-        layers, scale = self.mini.layers, self.scale
+        layers, scale = self.layers, self.scale
         first, last = self._entry_ranges(decoded, starts * scale, ends * scale - 1)
         levels, slots = select(decoded.levels, layers, first, last)
-        leaf, num_rows = self._leaf(decoded, slots), int((ends - starts).sum())
-        return unravel(layers, levels, leaf, num_rows, decoded.place)
+        if isinstance(slots, slice):
+            leaf = self.leaf(decoded)[slots]
+        else:
+            leaf = take_leaf(self, decoded, slots)
+        return unravel(layers, levels, leaf, int((ends - starts).sum()), decoded.place)
+
+    def leaf(self, decoded: DecodedChunks) -> pa.Array:
+        """Decode the values of chunks: one for each visible entry."""
+        run, place = decoded.values, decoded.place
+        if run.num_values == 0:
+            return pa.nulls(0, self.type)
+        values, validity = (
+            decode_mini(self.mini.values, run),
+            decoded.levels.leaf_validity(self.layers),
+        )
+        if self.items is None:
+            return leaf_array(self.type, values, validity, place)
+        indices = indices_of(values, len(self.items), place)
+        return indexed_array(self.type, indices, self.items, validity, place)
 
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""
         start = 0
         while start < self.table.num_chunks:
             stop = run_end(self, start)
-            self._leaf(self._read(np.arange(start, stop)), slice(None))
+            self.leaf(self._read(np.arange(start, stop)))
             start = stop
 
     def chunks_with(self, starts: Counts, ends: Counts) -> Counts:
@@ -148,7 +171,7 @@ class ChunkRows(Page):
         if not (chosen.starts[1:] - chosen.ends[:-1] > MERGE_GAP_BYTES).any():
             cursor = self.file.cursor(chosen.extent, "chunks", clause)
             return self.decode(cursor, chosen.moved(-cursor.base))
-        data, at = self.file.gather(chosen.starts, chosen.sizes, "chunks", clause)
+        data, at = read_extents(self.file, chosen.starts, chosen.sizes, "chunks", clause)
         together = Cursor(data.data, int(chosen.starts[0]), self.file.ctx)
         try:
             return self.decode(together, chosen.moved(at - chosen.starts))
@@ -168,7 +191,7 @@ class ChunkRows(Page):
         decoded = DecodedChunks(chosen, values, levels, counts.cumsum() - counts, place)
         self._check_visible(decoded)
         if self.index is not None:
-            starts = row_starts(levels, self.mini.layers)
+            starts = row_starts(levels, self.layers)
             self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
         return decoded
 
@@ -184,15 +207,15 @@ class ChunkRows(Page):
             last = run.only(self.mini.num_levels - 1)
             definition = decode_levels(self.mini.definition, last)
         levels = Levels(count, rep, definition)
-        check_ranges(levels, self.mini.layers, place)
+        check_ranges(levels, self.layers, place)
         if rep is None:
             return levels
-        return replace(levels, starts=row_starts(levels, self.mini.layers))
+        return replace(levels, starts=row_starts(levels, self.layers))
 
     def _check_visible(self, decoded: DecodedChunks) -> None:
         """Raise CorruptPage unless each chunk has as many visible entries as values."""
         levels, counts = decoded.levels, decoded.values.counts
-        visible, firsts = levels.visible(self.mini.layers), decoded.first_entry
+        visible, firsts = levels.visible(self.layers), decoded.first_entry
         numbers = counts if levels.rep is None else np.diff(firsts, append=levels.count)
         if visible is not None:
             numbers = np.diff(count_before(visible, np.append(firsts, len(visible))))
@@ -215,7 +238,7 @@ class ChunkRows(Page):
                 first + shift[np.searchsorted(numbers, first_chunk)],
                 last + shift[np.searchsorted(numbers, last_chunk)] + 1,
             )
-        starts = row_starts(levels, self.mini.layers)
+        starts = row_starts(levels, self.layers)
         before = np.searchsorted(starts, first_entry)
 
         def rank(slots: Counts, chunks: Counts) -> Counts:
@@ -228,40 +251,23 @@ class ChunkRows(Page):
         next_start = np.append(starts, levels.count)[rank(last, last_chunk) + 1]
         return starts[rank(first, first_chunk)], np.minimum(next_start, chunk_end)
 
-    def _leaf(self, decoded: DecodedChunks, slots: slice | Counts) -> pa.Array:
-        """Decode the values: those of some slots of the visible entries. `slots` (n,)."""
-        run, place = decoded.values, decoded.place
-        if run.num_values == 0:
-            return pa.nulls(0, self.type)
-        validity = decoded.levels.leaf_validity(self.mini.layers)
-        own_validity = None if validity is None else validity[slots]
-        picked = None if isinstance(slots, slice) else pick(self.mini.values, run, slots)
-        values = decode_mini(self.mini.values, run) if picked is None else picked
-        if self.items is not None:
-            indices = _indices(values, len(self.items), place)
-            indices = indices[slots] if picked is None else indices
-            return indexed_array(self.type, indices, self.items, own_validity, place)
-        if picked is not None:
-            return leaf_array(self.type, picked, own_validity, place)
-        array = leaf_array(self.type, values, validity, place)
-        return array[slots] if isinstance(slots, slice) else whole(array).take(arrow_array(slots))
 
-
-def _indices(values: Values, num_items: int, place: Place) -> NDArray[np.unsignedinteger]:
-    """Return decoded values as indices into `num_items` items of a dictionary."""
-    if not isinstance(values, Fixed) or values.bits not in (8, 16, 32, 64):
-        raise CorruptPage("L.page.dictionary.index-width", place, values, "unsigned integers")
-    indices: NDArray[np.unsignedinteger] = values.data.view(f"<u{values.bits // 8}")
-    if len(indices) and int(indices.max()) >= num_items:
-        clause, found = "L.page.dictionary.index-range", f"an index {int(indices.max())}"
-        raise CorruptPage(clause, place, found, f"an index below {num_items}")
-    return indices
+@specified
+def take_leaf(rows: ChunkRows, decoded: DecodedChunks, slots: Counts) -> pa.Array:
+    """Decode the values of some slots of the visible entries of chunks. `slots` (n,)."""
+    return whole(rows.leaf(decoded)).take(arrow_array(slots))
 
 
 @specified
 def run_end(rows: ChunkRows, start: int) -> int:
     """Return where a run of chunks from `start`, which are decoded together, ends."""
     return min(start + RUN_CHUNKS, rows.table.num_chunks)
+
+
+@specified
+def read_tables(file: FileBytes, extents: Sequence[Extent]) -> list[Cursor]:
+    """Read the buffers of a page beside its chunks."""
+    return [file.cursor(extent, "page tables", BUFFERS) for extent in extents]
 
 
 class MiniBlockPage(Page):
@@ -302,9 +308,7 @@ class MiniBlockPage(Page):
     def rows(self) -> ChunkRows:
         """The chunks. Chunk table, dictionary and repetition index are read when first needed."""
         if self.opened is None:
-            self.opened = self.parse(
-                self.file, self.file.cursors(self.tables, "page tables", BUFFERS)
-            )
+            self.opened = self.parse(self.file, read_tables(self.file, self.tables))
         return self.opened
 
     def parse(self, file: FileBytes, tables: Sequence[Cursor]) -> ChunkRows:
@@ -322,25 +326,7 @@ class MiniBlockPage(Page):
 
     def parse_items(self, tables: Sequence[Cursor]) -> pa.Array | None:
         """Parse the dictionary, if the page has one, which fills the second of its `tables`."""
-        if self.mini.dictionary is None:
+        encoding = self.mini.dictionary
+        if encoding is None:
             return None
-        cursor, count = tables[1], self.mini.num_dictionary_items
-        place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        values = decode_block(self.mini.dictionary, cursor, count)
-        expect("L.page.dictionary.num-items", values.count, count, place)
-        return leaf_array(value_type(self.type), values, None, place)
-
-    @cached_property
-    def extent(self) -> Extent:
-        """Bytes from the first buffer of the page to the last."""
-        extents = self.page.extents
-        start = min(extents).offset
-        return Extent(start, max([offset + size for offset, size in extents]) - start)
-
-    def is_like(self, other: MiniBlockPage) -> bool:
-        """Whether the pages differ in nothing but their number of items."""
-        if pa.types.is_dictionary(self.type):
-            return False
-        if self.shared is other.shared:
-            return True
-        return self.type is other.type and self.mini == other.mini
+        return parse_items(encoding, tables[1], self.mini.num_dictionary_items, self.type)

@@ -28,7 +28,9 @@ from lanceref.codecs.encoder_inputs import both, merged_items, validity_of, with
 from lanceref.codecs.values import Validity
 from lanceref.core.arrow_buffers import offsets_of
 from lanceref.file.schema import Field
-from lanceref.pages.layers import (
+from lanceref.pages.layers import Layer, Nested
+from lanceref.pages.leafvalues import Step, leaf_paths
+from lanceref.pages.level_numbering import (
     ALL_VALID_ITEM,
     ALL_VALID_LIST,
     EMPTYABLE_LIST,
@@ -36,12 +38,9 @@ from lanceref.pages.layers import (
     NULL_AND_EMPTY,
     NULLABLE_ITEM,
     NULLABLE_LIST,
-    Layer,
-    Nested,
     levels_of,
     levels_until_list,
 )
-from lanceref.pages.leafvalues import Step, leaf_paths
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,18 +23,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.bitpack import (
-    block_widths,
+from lanceref.codecs.bitpack import block_widths
+from lanceref.codecs.bitpack_out_of_line import (
     encode_out_of_line,
     out_of_line_bytes,
     out_of_line_encoding,
 )
-from lanceref.codecs.compressive import check_encoding, decode_block
+from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.chunk_run import has_payload, value_bits
+from lanceref.codecs.compressive import check_encoding
 from lanceref.codecs.mini_blocks import flat_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
-from lanceref.codecs.values import Fixed, Validity, has_payload, value_bits
+from lanceref.codecs.values import Fixed, Validity
 from lanceref.core.context import expect
-from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.cursor import Cursor, Extent, FileBytes, read_cursors
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
 from lanceref.file.column_io import Buffer
@@ -150,7 +152,9 @@ class StructureDecoder:
 
     def __init__(self, file: FileBytes, extents: Sequence[Extent], place: Place) -> None:
         self._file, self._place = file, place
-        self._cursors = iter(file.cursors(list(extents), "structure", "L.page.sparse.buffers"))
+        self._cursors = iter(
+            read_cursors(file, list(extents), "structure", "L.page.sparse.buffers")
+        )
 
     def decode(self, layers: Sequence[SparseStructuralLayer], sizes: list[int]) -> Structure:
         """Decode all layers; `sizes` are their domains. Raises CorruptPage, LimitExceeded."""

@@ -23,20 +23,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.compressive import check_encoding, decode_block
+from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.compressive import check_encoding
 from lanceref.codecs.values import Fixed
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage
 from lanceref.core.file_versions import V2_3
-from lanceref.core.limits import RUN_BYTES
+from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.file.container import PageMetadata, StoredPage
 from lanceref.pages import chunks
 from lanceref.pages.constant import ConstantPage
 from lanceref.pages.entries import FullZip
 from lanceref.pages.fullzip import FullZipPage
-from lanceref.pages.layers import ALL_VALID_ITEM, Nested, Page, parse_layers, ranges
+from lanceref.pages.layers import Nested, Page, parse_layers, ranges
 from lanceref.pages.leafvalues import Path, scale_of, width_bits
+from lanceref.pages.level_numbering import ALL_VALID_ITEM
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.planar import fill_layout
 from lanceref.pages.sparse import Structure, StructureDecoder, check_structure, domains

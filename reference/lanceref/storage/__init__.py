@@ -37,7 +37,6 @@ __all__ = [
     "create_sink",
     "is_local",
     "name_of_uri",
-    "open_source",
     "open_store",
     "store_options",
     "whole",
@@ -74,13 +73,6 @@ def open_store(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) 
     for wrap in _wraps:
         store = wrap(store)
     return store
-
-
-def open_source(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Source:
-    """Open one object for reading. Raises NotFound."""
-    if is_local(uri):
-        return LocalSource(local_path(uri))
-    return open_store(uri, options).open("")
 
 
 def create_sink(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Sink:

@@ -22,7 +22,7 @@ from uuid import UUID
 
 from lanceref.core.errors import FormatError, NotFound, Unreadable
 from lanceref.proto import table_pb2
-from lanceref.storage import Entry, Source, Store, open_source, open_store
+from lanceref.storage import Entry, Source, Store, open_store
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.manifest_names import HINT, parse_name
 from lanceref.storage.uri import contains
@@ -90,7 +90,7 @@ class Bases:
     def open_uri(self, uri: str) -> Source:
         """Open an object by its own URI, as a blob names one. Raises NotFound, Unreadable."""
         check_allowed(self._store, uri, self._branch)
-        return open_source(uri, self._store.options)
+        return open_store(uri, self._store.options).open("")
 
 
 def open_base(store: Store, base: table_pb2.BasePath, branch: str) -> Store:

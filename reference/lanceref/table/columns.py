@@ -24,7 +24,7 @@ from lanceref.blobs.descriptors import BlobFiles
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, Place
 from lanceref.core.file_versions import V0_1
-from lanceref.core.limits import RUN_BYTES
+from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.data_file.data_file import DataFile, column_owners, open_file
 from lanceref.file.column_io import ColumnReader
 from lanceref.file.schema import Field, arrow_type

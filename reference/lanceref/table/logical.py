@@ -18,11 +18,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.blobs.descriptors import BlobFiles, descriptor_field
-from lanceref.core.arrow_buffers import mapped
 from lanceref.core.context import Context
 from lanceref.core.errors import Place
 from lanceref.file.column_io import DESCRIPTOR, ColumnReader, Recutter
 from lanceref.file.schema import EXTENSION_KEY, Field, LanceSchema, arrow_type
+from lanceref.file.schema_view import mapped
 from lanceref.json import jsonb
 
 JSON_SHOWN = "arrow.json"

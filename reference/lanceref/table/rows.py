@@ -24,7 +24,7 @@ from lanceref.core.context import Context
 from lanceref.core.file_versions import V0_1, V2_1
 from lanceref.file.column_io import batches
 from lanceref.file.schema import Field
-from lanceref.pages.column import check_required
+from lanceref.pages.field_checks import check_required
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions
@@ -200,7 +200,7 @@ class FragmentRows:
         """Return live values, which their file has not been held to where rows are deleted."""
         versions = [file.version for file in self.fragment.files]
         if self.fragment.deletion_file is not None and max(versions, default=V0_1) >= V2_1:
-            check_required(field.arrow, array, self.fragment.place)  # L.page.required.null
+            check_required(field, array, self.fragment.place)  # L.page.required.null
         return array
 
     def _system(self, name: str, offsets: Offsets) -> pa.Array:

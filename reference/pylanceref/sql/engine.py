@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.arrow_buffers import type_over
 from lanceref.core.compute import pc
 from lanceref.core.errors import LanceError, QueryFailed, QueryRefused
 from lanceref.core.query_limits import charge
+from lanceref.file.schema_view import type_over
 
 from pylanceref.sql.functions import BINARY_OF, binary_of_column, register
 from pylanceref.sql.rewriting import extension_of

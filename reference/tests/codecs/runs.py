@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from lanceref.codecs.compressive import decode_block, decode_mini
+from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.chunk_run import ChunkRun
+from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.mini_blocks import MiniBlocks
-from lanceref.codecs.values import ChunkRun, Fixed, FixedSizeList, Rows, Values, Variable
+from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.spans import SpanRecorder

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 from lanceref.codecs.compressive import decode_zipped
-from lanceref.codecs.fsst import apply, code_values, encode, make_coder, train
+from lanceref.codecs.symbol_coder import apply, code_values, encode, make_coder, train
 from lanceref.codecs.variable import symbol_table as written_table
 from lanceref.fast import codecs as fast_fsst
 

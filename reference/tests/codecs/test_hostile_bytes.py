@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from lanceref.codecs.compressive import decode_block, decode_mini
+from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.compressive import decode_mini
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, LimitExceeded
 from lanceref.core.limits import Limits

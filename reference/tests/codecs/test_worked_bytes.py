@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from lanceref.codecs import nested
+from lanceref.codecs.blocks import decode_blocks
 from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_mini, encode_zip
-from lanceref.codecs.compressive import decode_blocks, decode_mini, decode_zipped, num_buffers
+from lanceref.codecs.compressive import decode_mini, decode_zipped, num_buffers
 from lanceref.codecs.encoder_inputs import Params
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.crc32c import LONG_BYTES, crc32c

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
+from lanceref.core.cursor import (
+    MERGE_GAP_BYTES,
+    Cursor,
+    Extent,
+    FileBytes,
+    read_cursors,
+    read_extents,
+)
 from lanceref.core.errors import CorruptPage, LanceError, LimitExceeded, OutOfRange
 from lanceref.core.limits import Limits
 from lanceref.core.spans import SPAN_BYTES, SpanRecorder, uncovered
@@ -33,7 +40,7 @@ def test_near_extents_share_a_request_and_keep_their_order():
     source = BytesSource(bytes(i % 251 for i in range(3 * MERGE_GAP_BYTES)))
     file = FileBytes(source, Context("f"))
     far = 2 * MERGE_GAP_BYTES + 100
-    cursors = file.cursors([Extent(far, 2), Extent(5, 1), Extent(7, 2)], "x", "L.x.y")
+    cursors = read_cursors(file, [Extent(far, 2), Extent(5, 1), Extent(7, 2)], "x", "L.x.y")
 
     assert [bytes([far % 251, (far + 1) % 251]), b"\5", b"\7\10"] == [
         bytes(c.data) for c in cursors
@@ -49,7 +56,7 @@ def test_gathered_extents_are_where_it_says(extents):
     table = np.array(extents, np.int64).reshape(-1, 2)
     bare = FileBytes(BytesSource(data), Context("f"))
     for file in (bare, bare.with_tail(2 * MERGE_GAP_BYTES)):
-        found, at = file.gather(table[:, 0], table[:, 1], "x", "L.x.y")
+        found, at = read_extents(file, table[:, 0], table[:, 1], "x", "L.x.y")
         cut = [found[a : a + size].tobytes() for a, (_, size) in zip(at.tolist(), extents)]
 
         assert [data[start : start + size] for start, size in extents] == cut
@@ -60,8 +67,12 @@ def test_gathered_extents_lie_inside_the_file(extent):
     """Those before it are not read either."""
     source = BytesSource(bytes(10))
     with pytest.raises(OutOfRange):
-        FileBytes(source, Context("f")).gather(
-            np.array([0, extent[0]]), np.array([1, extent[1]]), "x", "L.x.y"
+        read_extents(
+            FileBytes(source, Context("f")),
+            np.array([0, extent[0]]),
+            np.array([1, extent[1]]),
+            "x",
+            "L.x.y",
         )
     assert 0 == source.stats.read_iops
 
@@ -86,7 +97,7 @@ class _Huge:
         lambda file: file.whole("message", "L.x.y"),
         lambda file: file.with_tail(2**32),
         lambda file: file.cursor(Extent(0, 2**30), "page", "L.x.y"),
-        lambda file: file.cursors([Extent(0, 2**30), Extent(2**31, 2**30)], "page", "L.x.y"),
+        lambda file: read_cursors(file, [Extent(0, 2**30), Extent(2**31, 2**30)], "page", "L.x.y"),
     ],
     ids=["whole", "tail", "extent", "extents"],
 )

@@ -181,7 +181,7 @@ def test_batches_pass_until_they_are_too_many():
 PROGRAM = """
 import resource
 import numpy as np
-from lanceref.core.limits import KEPT_BYTES, keep_freed_blocks
+from lanceref.core.run_sizes import KEPT_BYTES, keep_freed_blocks
 
 keep_freed_blocks()
 size = KEPT_BYTES // 4

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import BadProto, LimitExceeded
-from lanceref.core.limits import DEFAULT_LIMITS, MESSAGE_BYTES, TYPE_BYTES, estimate
+from lanceref.core.limits import DEFAULT_LIMITS, estimate
+from lanceref.core.message_costs import MESSAGE_BYTES, TYPE_BYTES
 from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.proto import file_pb2, table_pb2
 

@@ -15,9 +15,16 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis.extra import numpy as hnp
-from lanceref.codecs import bitpack, choose, compressive, fsst, values
-from lanceref.codecs.fsst import make_coder
+from lanceref.codecs import (
+    bitpack,
+    bitpack_out_of_line,
+    choose,
+    chunk_run,
+    compressive,
+    symbol_coder,
+)
 from lanceref.codecs.mini_blocks import flat_encoding
+from lanceref.codecs.symbol_coder import make_coder
 from lanceref.codecs.values import Fixed
 from lanceref.codecs.variable import (
     decode_codes,
@@ -28,10 +35,12 @@ from lanceref.codecs.variable import (
 from lanceref.core.context import Context, Specified, is_plain, plain_forms, plainly
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
+from lanceref.fast import files as fast_files
 from lanceref.fast.codecs import KERNEL_USE
 from lanceref.index.full_text.packed_integers import parse_varints
 from lanceref.index.scalar.json import values_at
 from lanceref.json import jsonb
+from lanceref.pages import layers
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
@@ -162,7 +171,7 @@ def test_chunks_of_any_widths_are_unpacked_alike(bits, widths):
 def test_flags_are_values_of_one_bit(packed):
     """One-bit values of any blocks."""
     flags, values = np.empty((len(packed), 1024), np.bool_), np.empty((len(packed), 1024), "u2")
-    bitpack.unpack_flags(packed, flags)
+    bitpack_out_of_line.unpack_flags(packed, flags)
     bitpack.unpack(packed, 1, values)
 
     assert np.array_equal(flags, values)
@@ -177,11 +186,11 @@ def test_pieces_are_joined_alike(pieces, size):
     data, even = np.arange(102, dtype=np.uint8), 4 * np.arange(len(pieces))
     starts, counts = np.array(pieces, np.int64).reshape(-1, 2).T
     calls = [
-        (values.join_pieces, data, even, even + np.minimum(size, 4 + counts[-1:])),
-        (values.gather_rows, data, even, size),
-        (values.join_pieces, data, starts, starts + counts),
-        (values.gather_rows, data, starts, size),
-        (values.count_before, data % 3 == 0, starts),
+        (chunk_run.join_pieces, data, even, even + np.minimum(size, 4 + counts[-1:])),
+        (chunk_run.gather_rows, data, even, size),
+        (chunk_run.join_pieces, data, starts, starts + counts),
+        (chunk_run.gather_rows, data, starts, size),
+        (layers.count_before, data % 3 == 0, starts),
     ]
     for form, *arguments in calls:
         first, *others = outcomes(form, *arguments)
@@ -194,9 +203,10 @@ def test_pieces_are_joined_alike(pieces, size):
 def test_values_are_coded_and_decoded_alike(texts, symbols):
     """Any bytes as values, any symbols; what was coded comes back; as codes they fail alike."""
     values, coder = variable(texts), make_coder(symbols)
-    coded, *again = outcomes(fsst.apply, symbols, values)
+    coded, *again = outcomes(symbol_coder.apply, symbols, values)
     codes = [
-        [part.tolist() for part in found] for found in outcomes(fsst.code_values, coder, values)
+        [part.tolist() for part in found]
+        for found in outcomes(symbol_coder.code_values, coder, values)
     ]
     table = parse_symbol_table(symbol_table(symbols, is_on=True), PLACE)
     decoded = outcomes(decode_codes, table, coded, PLACE)
@@ -245,9 +255,8 @@ def test_values_are_picked_as_they_are_decoded(bits, draw, packed):
         parts = [random.bytes(-(-count * bits // 8)) for count in counts]
     run, slots = run_of(parts, counts=counts), np.array(sorted(slots))
 
-    assert compressive.pick.plain(encoding, run, slots) is None
     every = plain(compressive.decode_mini(encoding, run))
-    assert [every[at] for at in slots] == plain(compressive.pick.fast(encoding, run, slots))
+    assert [every[at] for at in slots] == plain(fast_files.pick(encoding, run, slots))
 
 
 DOCUMENTS = [

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from lanceref.core.context import Context, plain_forms
+from lanceref.core.cursor import read_cursors
 from lanceref.core.errors import BytesError, DataRefused
 from lanceref.data_file.data_file import open_file
 from lanceref.fast import pages as fast_pages
@@ -124,7 +125,9 @@ def test_tables_of_many_pages_are_parsed_alike(many_pages, name, flips, more):
         data[offset + at % size] ^= bits
     pages = column_of(data)._leaves[0].pages
     pages[1].mini = replace(pages[1].mini, num_items=pages[1].mini.num_items + more)
-    read = [page.file.cursors(page.tables, "tables", "L.page.miniblock.buffers") for page in pages]
+    read = [
+        read_cursors(page.file, page.tables, "tables", "L.page.miniblock.buffers") for page in pages
+    ]
     together, alone = fast_pages.parse_tables(pages, read), None
     with suppress(BytesError):
         alone = [page.parse(page.file, own) for page, own in zip(pages, read, strict=True)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import LimitExceeded, NotFound, OutOfRange
-from lanceref.core.limits import RUN_BYTES
+from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.data_file.data_file import open_file
 from lanceref.file import column_io
 from lanceref.file.column_io import Recutter

@@ -3,11 +3,11 @@
 import pytest
 from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotFound, StoreFailed, Unconditional
+from lanceref.files import open_source
 from lanceref.storage import (
     LocalStore,
     Store,
     create_sink,
-    open_source,
     open_store,
     store_options,
     wrapped_stores,

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import LanceError, NotFound, StoreFailed, Unreadable
-from lanceref.storage import LocalSource, LocalStore, open_source
+from lanceref.files import open_source
+from lanceref.storage import LocalSource, LocalStore
 from lanceref.storage.local import make_folder
 from lanceref.storage.local_file import refusal
 from lanceref_testing.table_operations import OPERATIONS, prepare

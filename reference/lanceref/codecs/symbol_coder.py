@@ -1,6 +1,6 @@
-"""FSST, written: a table of symbols for strings, and the strings as its codes.
+"""Symbol coder: the table of symbols that FSST writes for strings, and the strings as its codes.
 
-The stored form is that of `variable`. A table is grown in rounds: a sample is coded with the table
+The stored form is that of `fsst`. A table is grown in rounds: a sample is coded with the table
 so far, and the symbols and pairs of neighbours that save most bytes make the next table (Boncz,
 Neumann, Leis: "FSST: Fast Random Access String Compression", VLDB 2020, section 4). Values of fewer
 than 32 KiB in all, and those that no table makes smaller, are stored as they are, under a table
