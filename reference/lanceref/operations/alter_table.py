@@ -16,6 +16,7 @@ from typing import TypedDict
 
 import pyarrow as pa
 
+from lanceref.core.compute import pc
 from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import field_message, schema_of
@@ -101,24 +102,27 @@ def drop_fields(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
 FAMILIES = (
     (types.is_integer,),
     (types.is_floating,),
+    (types.is_boolean,),
+    (types.is_temporal,),
     (types.is_string, types.is_large_string),
     (types.is_binary, types.is_large_binary),
     (types.is_decimal,),
 )
-"""Types that can be cast to each other."""
+"""Types that can be cast to each other, some dates, times and durations apart."""
 
 LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
 
 
 def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
-    """Raise SchemaRefused for a cast to another kind of values."""
+    """Raise SchemaRefused for a cast to another kind of values; dictionaries are their values."""
+    values, target = (one.value_type if types.is_dictionary(one) else one for one in (held, wanted))
 
     def both(tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
-        return all(any(test(one) for test in tests) for one in (held, wanted))
+        return all(any(test(one) for test in tests) for one in (values, target))
 
     if both(LISTS):
-        check_cast("item", held.value_type, wanted.value_type)
-    elif held != wanted and not any(map(both, FAMILIES)):
+        check_cast("item", values.value_type, target.value_type)
+    elif not any(map(both, FAMILIES)):
         raise SchemaRefused(
             f'Invalid user input: Cannot cast column "{path}" from {type_name(held)} to '
             f"{type_name(wanted)}"
@@ -128,15 +132,32 @@ def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
 def cast_values(values: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Return values in another type. Raises SchemaRefused for the first that does not fit."""
     try:
-        return as_column(values, wanted)
+        return _cast_all(values, wanted)
+    except pa.ArrowNotImplementedError as error:
+        text = f"Casting from {type_name(values.type)} to {type_name(wanted)} not supported"
+        raise SchemaRefused(f"Cast error: {text}") from error
     except pa.ArrowInvalid as error:
         for one in values:
             try:
-                as_column(pa.array([one], values.type), wanted)
+                _cast_all(pa.array([one], values.type), wanted)
             except pa.ArrowInvalid:
                 text = f"Can't cast value {one} to type {type_name(wanted)}"
                 raise SchemaRefused(f"Cast error: {text}") from error
         raise
+
+
+def _cast_all(values: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """Return values in another type; moments get a coarser unit, and a zone by their local time."""
+    if types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if not types.is_temporal(values.type) or types.is_dictionary(wanted):
+        return as_column(values, wanted)
+    is_local = types.is_timestamp(wanted) and wanted.tz and not getattr(values.type, "tz", None)
+    target = pa.timestamp(wanted.unit) if is_local else wanted
+    if types.is_date64(wanted) and types.is_timestamp(values.type):
+        target = pa.timestamp("ms")  # the time of the day stays
+    moments = pc.cast(values, options=pc.CastOptions(target, allow_time_truncate=True))
+    return pc.assume_timezone(moments, wanted.tz) if is_local else moments.view(wanted)
 
 
 def type_name(type_: pa.DataType) -> str:

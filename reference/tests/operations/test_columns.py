@@ -145,11 +145,36 @@ def test_a_struct_with_a_column_of_its_own_is_not_cast(tmp_path, version):
         (pa.utf8(), pa.large_utf8()),
         (pa.list_(pa.int8()), pa.large_list(pa.int64())),
         (pa.list_(pa.float32(), 4), pa.list_(pa.float16(), 4)),
+        (pa.dictionary(pa.int8(), pa.utf8()), pa.large_utf8()),
+        (pa.large_utf8(), pa.dictionary(pa.int8(), pa.utf8())),
     ],
 )
 def test_values_of_one_kind_can_be_cast(held, wanted):
-    """Numbers, texts and lists of them can be cast to another width."""
+    """Numbers, texts and lists of them can be cast to another width; dictionaries are texts."""
     check_cast("a", held, wanted)
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "stored"),
+    [
+        (pa.timestamp("ms"), pa.timestamp("s"), 86_399),
+        (pa.timestamp("ms"), pa.timestamp("ms", "+01:00"), 82_799_999),
+        (pa.timestamp("ms", "+01:00"), pa.timestamp("ms"), 86_399_999),
+        (pa.timestamp("ms", "+01:00"), pa.date32(), 1),
+        (pa.timestamp("ms", "+01:00"), pa.date64(), 86_399_999),
+        (pa.timestamp("ms"), pa.time32("s"), 86_399),
+        (pa.date64(), pa.timestamp("s", "UTC"), 86_399),
+    ],
+)
+def test_moments_are_cast(tmp_path, held, wanted, stored):
+    """The last millisecond of a day: zones by the local time, and units by what fits in them."""
+    made = pylanceref.write_dataset(pa.table({"t": pa.array([86_399_999]).cast(held)}), tmp_path)
+    made.alter_columns({"path": "t", "data_type": wanted})
+    found = made.to_table()["t"].combine_chunks()
+
+    assert [stored] == found.view(f"int{wanted.bit_width}").to_pylist()
+    with pytest.raises(SchemaRefused, match="not supported"):
+        made.alter_columns({"path": "t", "data_type": pa.duration("s")})
 
 
 @pytest.mark.parametrize("paths", [["n.x", "n.m.y"], ["l.item.z"], ["n", "l.item"]])
