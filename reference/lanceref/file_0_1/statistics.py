@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -40,11 +39,8 @@ PREFIX_BYTES = 64
 """Longest bound of strings and byte strings before it is incremented."""
 
 
-class Bounds(NamedTuple):
-    """Nulls of a batch, and an array of its least and its greatest value, as they are stored."""
-
-    null_count: int
-    values: pa.Array
+CHILDREN = ("null_count", "min_value", "max_value")
+"""Names of the three children of each struct."""
 
 
 def is_covered(type_: pa.DataType) -> bool:
@@ -53,8 +49,8 @@ def is_covered(type_: pa.DataType) -> bool:
     return bool(pa.types.is_integer(type_) or pa.types.is_decimal128(type_) or type_ in others)
 
 
-def bounds_of(array: pa.Array) -> Bounds:
-    """Return null count, least and greatest value of a batch."""
+def bounds_of(array: pa.Array) -> pa.StructArray:
+    """Return null count, least and greatest value of a batch: (1,)."""
     valid, type_ = array.drop_null() if array.null_count else array, array.type
     if pa.types.is_boolean(type_):
         has_true, has_false = valid.true_count > 0, valid.false_count > 0
@@ -65,7 +61,8 @@ def bounds_of(array: pa.Array) -> Bounds:
         bounds = pa.array([*pc.min_max(valid).values()], type_)
     else:
         bounds = pa.Array.from_buffers(type_, 2, [None, pa.py_buffer(_of_numbers(valid))])
-    return Bounds(array.null_count, bounds)
+    count = pa.array([array.null_count], pa.int64())
+    return pa.StructArray.from_arrays([count, bounds.slice(0, 1), bounds.slice(1)], CHILDREN)
 
 
 def _of_numbers(valid: pa.Array) -> bytes:
@@ -123,10 +120,6 @@ def increment_text(value: bytes) -> bytes | None:
             if grown.decode("utf-8", "ignore").encode() == grown:
                 return grown
     return None
-
-
-CHILDREN = ("null_count", "min_value", "max_value")
-"""Names of the three children of each struct."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +186,6 @@ def statistics_schema(fields: list[Field]) -> LanceSchema:
         type_ = pa.struct([pa.field(count, pa.int64(), nullable=False), *bounds])
         structs.append(pa.field(str(field.id), type_, nullable=False))
     return schema_of(pa.schema(structs))
-
-
-def statistics_arrays(batches: list[Bounds]) -> list[pa.Array]:
-    """Return the three columns of one field, one row for each batch."""
-    bounds = pa.concat_arrays([each.values for each in batches])
-    lows = pa.array(range(0, len(bounds), 2))
-    counts = pa.array([each.null_count for each in batches], pa.int64())
-    return [counts, bounds.take(lows), bounds.take(pc.add(lows, 1))]
 
 
 Fault = tuple[str, str, str]

@@ -14,6 +14,7 @@ Divergences: D.legacy.manifest-before-metadata, D.legacy.second-dictionary
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -26,13 +27,7 @@ from lanceref.file.schema import Field, LanceSchema, slot_bits
 from lanceref.file_0_1.column import PageWriter
 from lanceref.file_0_1.data_file import DATA_FORMAT, VERSION, write_footer, write_section
 from lanceref.file_0_1.encodings import encode_dictionaries, is_number
-from lanceref.file_0_1.statistics import (
-    Bounds,
-    bounds_of,
-    covered_fields,
-    statistics_arrays,
-    statistics_schema,
-)
+from lanceref.file_0_1.statistics import bounds_of, covered_fields, statistics_schema
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.storage import Sink
 
@@ -67,7 +62,7 @@ class LegacyWriter:
         self._group_rows = max_rows_per_group
         self._pages = PageWriter(sink)
         self._covered = list(covered_fields(schema))
-        self._bounds: dict[int, list[Bounds]] = {field.id: [] for field in self._covered}
+        self._bounds: dict[int, list[pa.Array]] = {field.id: [] for field in self._covered}
         self._queued: list[pa.RecordBatch] = []
         self._batch_offsets = [0]
         self.num_rows = 0
@@ -146,9 +141,7 @@ class LegacyWriter:
         schema = statistics_schema(self._covered)
         pages = PageWriter(self._sink)
         for top, field in zip(schema.fields, self._covered, strict=True):
-            children = statistics_arrays(self._bounds[field.id])
-            fields = list(top.arrow.type)
-            pages.write(top, pa.StructArray.from_arrays(children, fields=fields))
+            pages.write(top, pa.concat_arrays(self._bounds[field.id]))
         message.schema.extend(field_message(field) for field in schema.flat())
         message.fields.extend(field.id for field in schema.flat())
         message.page_table_position = pages.write_table(0, 1)
@@ -160,12 +153,10 @@ def manifest_message(
     writer: table_pb2.Manifest.WriterVersion,
 ) -> table_pb2.Manifest:
     """Return the message to embed; `dictionaries` gives position and number of values by id."""
-    fields = []
-    for field in schema.flat():
-        message = field_message(field)
-        if field.id in dictionaries:
-            message.dictionary.offset, message.dictionary.length = dictionaries[field.id]
-        fields.append(message)
+    fields = [
+        field_message(replace(field, dictionary=dictionaries.get(field.id, field.dictionary)))
+        for field in schema.flat()
+    ]
     file_format, version = DATA_FORMAT
     stored = table_pb2.Manifest.DataStorageFormat(file_format=file_format, version=version)
     return table_pb2.Manifest(

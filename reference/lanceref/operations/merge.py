@@ -35,7 +35,7 @@ from lanceref.core.integers import difference, intersection, union
 from lanceref.index.bloom import Hashes, fill
 from lanceref.index.predicate import scalar_text
 from lanceref.operations.new_data import all_rows
-from lanceref.operations.update import replace_values, write_values
+from lanceref.operations.update import plain, replace_values, write_values
 from lanceref.proto.transaction_pb2 import KeyExistenceFilter, Transaction
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot, scan_projection
@@ -169,15 +169,9 @@ def _passing_pairs(
     """Return for each pair whether a condition on `source` and `target` columns holds."""
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
     own = snapshot.take(pairs[0], projection)
-    sides = {"source": source.take(pa.array(pairs[1])), "target": own}
-    structs = {}
-    for side, table in sides.items():
-        arrays = [column.combine_chunks() for column in table.columns]
-        plain = [one.storage if isinstance(one, pa.ExtensionArray) else one for one in arrays]
-        structs[side] = pa.StructArray.from_arrays(plain, names=table.column_names)
-    rows = pa.table(structs).combine_chunks()
-    batches = rows.to_batches() or [pa.RecordBatch.from_pylist([], schema=rows.schema)]
-    return np.concatenate([holds(batch) for batch in batches])
+    sides = (("source", source.take(pa.array(pairs[1]))), ("target", own))
+    structs = {side: plain(table.to_struct_array().combine_chunks()) for side, table in sides}
+    return holds(pa.RecordBatch.from_pydict(structs))
 
 
 def merged_rows(
@@ -195,20 +189,13 @@ def merged_rows(
     for number, name in enumerate(updated.column_names):
         if name in theirs.column_names:
             updated = updated.set_column(number, name, theirs[name])
-    given = source.take(pa.array(plan.inserted))
+    given, held = source.take(pa.array(plan.inserted)), source.column_names
     inserted = {
-        one.name: given[one.name] if one.name in given.schema.names else _nulls(one, len(given))
+        one.name: given[one.name] if one.name in held else pa.nulls(len(given), one.type)
         for one in projection.schema
         if one.name != ROW_ID
     }
     return iter([*updated.to_batches(), *pa.table(inserted).to_batches()]), ids
-
-
-def _nulls(one: pa.Field, rows: int) -> pa.ChunkedArray:
-    if isinstance(one.type, pa.BaseExtensionType):
-        storage = pa.nulls(rows, one.type.storage_type)
-        return pa.chunked_array([pa.ExtensionArray.from_storage(one.type, storage)])
-    return pa.chunked_array([pa.nulls(rows, one.type)])
 
 
 def is_patched(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: Actions) -> bool:

@@ -30,6 +30,7 @@ from lanceref.core.file_versions import V0_1, FileVersion
 from lanceref.data_file.data_file import open_file
 from lanceref.file.arrow_schema import numbered, schema_of
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.index.training import is_any
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
@@ -286,8 +287,7 @@ def refuse_early_nulls(snapshot: Snapshot, values: pa.RecordBatch | pa.Table) ->
     if storage_version_of(snapshot.manifest.message) != V0_1:
         return
     for name, column in zip(values.schema.names, values.columns, strict=True):
-        holds_nulls = any(getattr(pa.types, f"is_{one}")(column.type) for one in NULLABLE_0_1)
-        if column.null_count and not holds_nulls:
+        if column.null_count and not is_any(column.type, *NULLABLE_0_1):
             raise SchemaRefused(
                 f"Column '{name}' has null values of type: {column.type}, but storing nulls for "
                 "this data type is not supported by the dataset's current Lance file format "
