@@ -185,9 +185,7 @@ def prefix_end(prefix: pa.Scalar) -> pa.Scalar | None:
     if not held:
         return None
     after = held[:-1] + bytes([held[-1] + 1])
-    if pa.types.is_binary(prefix.type) or pa.types.is_large_binary(prefix.type):
-        return pa.scalar(after, prefix.type)
-    large = pa.types.is_large_string(prefix.type)
+    large = prefix.type in (pa.large_string(), pa.large_binary())
     offsets = np.array([0, len(after)], np.int64 if large else np.int32)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(after)]
     return pa.Array.from_buffers(prefix.type, 1, buffers)[0]  # it is only compared: no UTF-8

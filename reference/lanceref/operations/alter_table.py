@@ -22,6 +22,7 @@ from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import field_message, schema_of
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_view import split_path
+from lanceref.index.training import BINARY, TEXT, is_any
 from lanceref.operations import new_data
 from lanceref.operations.new_data import Batches, ColumnSource, numbered_fields
 from lanceref.operations.update import as_column
@@ -99,26 +100,18 @@ def drop_fields(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
     return schema
 
 
-FAMILIES = (
-    (types.is_integer,),
-    (types.is_floating,),
-    (types.is_boolean,),
-    (types.is_temporal,),
-    (types.is_string, types.is_large_string),
-    (types.is_binary, types.is_large_binary),
-    (types.is_decimal,),
-)
-"""Types that can be cast to each other, some dates, times and durations apart."""
+FAMILIES = (("integer",), ("floating",), ("boolean",), ("temporal",), TEXT, BINARY, ("decimal",))
+"""Kinds of types that can be cast to each other, some dates, times and durations apart."""
 
-LISTS = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+LISTS = ("list", "large_list", "fixed_size_list")
 
 
 def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
     """Raise SchemaRefused for a cast to another kind of values; dictionaries are their values."""
     values, target = (one.value_type if types.is_dictionary(one) else one for one in (held, wanted))
 
-    def both(tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
-        return all(any(test(one) for test in tests) for one in (values, target))
+    def both(kinds: Sequence[str]) -> bool:
+        return is_any(values, *kinds) and is_any(target, *kinds)
 
     if both(LISTS):
         check_cast("item", values.value_type, target.value_type)

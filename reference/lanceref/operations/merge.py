@@ -27,13 +27,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import types
 from xxhash import xxh64_intdigest
 
 from lanceref.core.errors import EditFailed
 from lanceref.core.integers import difference, intersection, union
 from lanceref.index.bloom import Hashes, fill
 from lanceref.index.predicate import scalar_text
+from lanceref.index.training import BINARY, TEXT, is_any
 from lanceref.operations.new_data import all_rows
 from lanceref.operations.update import plain, replace_values, write_values
 from lanceref.proto.transaction_pb2 import KeyExistenceFilter, Transaction
@@ -266,8 +266,7 @@ NUM_ITEMS = 8192
 PROBABILITY = 0.00057
 """For how many keys the filter is made, and how often it is then wrong."""
 
-INTEGERS = (types.is_int32, types.is_int64, types.is_uint32, types.is_uint64)
-TEXTS = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
 def list_keys(keys: pa.Table, field_ids: Iterable[int]) -> KeyExistenceFilter:
@@ -287,10 +286,10 @@ def _hashes(keys: pa.Table) -> Hashes:
     """Return the hashes of the keys, uint64; none for a column of a type that no filter holds."""
     columns: list[list[bytes | None]] = []
     for column in keys.columns:
-        if any(is_a(column.type) for is_a in INTEGERS):
+        if is_any(column.type, *INTEGERS):
             numbers = (one if one is None else one % 2**64 for one in column.to_pylist())
             columns.append([one if one is None else one.to_bytes(8, "little") for one in numbers])
-        elif any(is_a(column.type) for is_a in TEXTS):
+        elif is_any(column.type, *TEXT, *BINARY):
             texts = column.to_pylist()
             columns.append([one.encode() if isinstance(one, str) else one for one in texts])
         else:

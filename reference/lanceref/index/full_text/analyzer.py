@@ -40,6 +40,7 @@ from lanceref.index.full_text.tokenizers import (
     simple,
     whitespace,
 )
+from lanceref.index.training import BINARY, is_any
 from lanceref.json.jsonb import texts
 
 MOST_KNOWN = 1 << 17
@@ -234,7 +235,7 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
 
 def as_text(values: pa.Array) -> list[str]:
     """Return values without nulls as text, JSON as it is written."""
-    if pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type):
+    if is_any(values.type, *BINARY):
         ctx = Context("")
         values = texts(values.cast(pa.large_binary()), ctx, ctx.at(0))
     return values.to_pylist()  # type: ignore[no-any-return]

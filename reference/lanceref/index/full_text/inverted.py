@@ -53,7 +53,7 @@ from lanceref.index.index_type import Built, IndexType, Kind, Parameters, Source
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
-from lanceref.index.training import Training, leaf
+from lanceref.index.training import BINARY, TEXT, Training, is_any, leaf
 from lanceref.proto.table_pb2 import IndexMetadata
 from lanceref.table.roaring import parse_bitmap
 
@@ -98,19 +98,15 @@ def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partiti
     return files[0], settings, tuple(partitions)
 
 
-def _is_json(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(type_) or pa.types.is_large_binary(type_))
-
-
 def is_text(field: Field) -> bool:
     """Return whether a column holds text, lists of text, or JSON documents."""
     own = leaf(field)
     type_ = own.arrow.type
-    if _is_json(type_):
+    if is_any(type_, *BINARY):
         return own.logical_type == "json"
     if is_list(type_):
         type_ = type_.value_type
-    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+    return is_any(type_, *TEXT)
 
 
 class Inverted(IndexType):
@@ -175,13 +171,13 @@ class Inverted(IndexType):
     @classmethod
     def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
         """Build the index over the rows of a training. Raises TypeError, ValueError."""
-        settings = requested(parameters, json_documents=_is_json(training.type))
+        settings = requested(parameters, json_documents=is_any(training.type, *BINARY))
         return _write(settings, [_collect(training, settings)], writer)
 
     @classmethod
     def stage(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
         """Build over rows of some fragments, to be finished later. Raises TypeError, ValueError."""
-        settings = requested(parameters, json_documents=_is_json(training.type))
+        settings = requested(parameters, json_documents=is_any(training.type, *BINARY))
         partition = _collect(training, settings)
         number = min((rows.fragment.id for rows in training.fragments), default=0) << int(SHIFT)
         name, numbers = f"empty_{number}", []
