@@ -244,7 +244,8 @@ class ZoneMap(ZoneType[Zoning]):
         assert isinstance(predicate, OnValues)
         mask = may_hold(predicate, self._least, self._greatest)
         asked = predicate.values if isinstance(predicate, Among) else ()
-        if isinstance(predicate, Within) or any(one.as_py() != one.as_py() for one in asked):
+        numbers = [one for one in asked if pa.types.is_floating(one.type)]
+        if isinstance(predicate, Within) or any(one.as_py() != one.as_py() for one in numbers):
             mask = mask | self._nans
         return np.asarray((self._nulls < self.spans.lengths) & mask, np.bool_)
 
