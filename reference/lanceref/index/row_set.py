@@ -115,11 +115,12 @@ class RowSet:
 
     def encode(self) -> bytes:
         """Return the set as bytes, bitmaps without run containers."""
-        parts = dict.fromkeys(self.whole, b"")
+        parts = {}
         starts = np.flatnonzero(np.diff(self.keys >> SHIFT, prepend=np.uint64(1 << 32)))
         for own in np.split(self.keys, starts[1:]) if len(self.keys) else ():
             bitmap = bitmaps.BitMap((own & LOW).astype(np.uint32), optimize=False)
             parts[int(own[0] >> SHIFT)] = bitmap.serialize()
+        parts |= dict.fromkeys(self.whole, b"")
         entries = [struct.pack("<II", one, len(data)) + data for one, data in sorted(parts.items())]
         return struct.pack("<I", len(parts)) + b"".join(entries)
 
