@@ -167,10 +167,8 @@ def whole_box(file: IndexFile) -> NDArray[np.float64]:
 
 def read_boxes(file: IndexFile, rows: NDArray[np.int64]) -> tuple[Boxes, Keys]:
     """Return boxes (n, 4) and ids (n,) of ascending rows (n,) of the file. Raises FormatError."""
-    boxes, ids = (
-        file.take("bbox", rows, BOX),
-        file.take("id", rows, pa.uint64(), "L.index.files.column"),
-    )
+    boxes = file.take("bbox", rows, BOX)
+    ids = file.take("id", rows, pa.uint64(), "L.index.files.column")
     corners = [np.asarray(boxes.field(number), np.float64) for number in range(len(CORNERS))]
     return np.stack(corners, axis=1), np.asarray(ids, np.uint64)
 
@@ -284,10 +282,8 @@ class RTree(EntryType[int]):
     @classmethod
     def check(cls, segment: Segment) -> None:
         """Report leaves off the Hilbert curve, and boxes that are not those of their pages."""
-        file = segment.file(DATA)
-        read_nulls(segment)
-        page_rows = file.number("page_size")
-        levels = checked_levels(file)
+        index, _ = cls(segment), read_nulls(segment)
+        file, levels = index._file, index.levels
         boxes, ids = read_boxes(file, np.arange(file.num_rows, dtype=np.int64))
         leaves = boxes[: levels[0].rows if levels else 0]
         if levels:
@@ -299,7 +295,7 @@ class RTree(EntryType[int]):
         for below, level in pairwise(levels):
             own = slice(level.start, level.start + level.rows)
             children = boxes[below.start : below.start + below.rows]
-            check_boxes(file, children, np.arange(below.rows) // page_rows, boxes[own])
+            check_boxes(file, children, np.arange(below.rows) // index.stated, boxes[own])
             check_pages(file, below, np.arange(level.rows, dtype=np.int64), ids[own])
 
 
