@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.arrow_buffers import whole_rows
+from lanceref.file.schema_view import whole_rows
 
 from lance_conformance.accepted import Widened, mismatch
 from lance_conformance.equality import differing, plain

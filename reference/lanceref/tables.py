@@ -1,7 +1,7 @@
 """Tables: what a program opens and writes through the names of the package.
 
-A table is opened at one version; writing commits the next
-one. Filters, updates, indices and searches are in `lanceref.search` and `lanceref.operations`.
+A table is opened at one version; writing commits the next one. Filters, updates, indices and
+searches are in `lanceref.search` and `lanceref.operations`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 import pyarrow as pa
 
 from lanceref.blobs.blob_writer import declared_schema
-from lanceref.core.context import Context, plainly
+from lanceref.core.context import Context, Item, plain_forms
 from lanceref.core.errors import AlreadyExists, NotFound
 from lanceref.core.file_versions import version_named
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
@@ -131,3 +131,14 @@ def write_table(
     staged = Staged(transaction, schema, stored, dictionaries=dictionaries, draft=draft)
     made = commit(store, staged, CommitPolicy(create_only=mode == "create"), ctx)
     return Table(open_snapshot(store, made, ctx))
+
+
+def plainly(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield items, each made by plain forms."""
+    end = object()
+    while True:
+        with plain_forms():
+            item = next(items, end)
+        if item is end:
+            return
+        yield item  # type: ignore[misc]

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.arrow_buffers import STRINGS, offsets_of
+from lanceref.core.arrow_buffers import STRINGS
+from lanceref.core.packed_values import offsets_of
 from lanceref.encodings_2_0.blob import blob_column, store_payloads
 from lanceref.encodings_2_0.values import plain_column
 from lanceref.file.column_io import Buffer, DataArea, EncodedColumn, EncodedPage

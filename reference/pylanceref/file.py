@@ -28,13 +28,14 @@ from lanceref.core.file_versions import (
     stable_version,
     version_named,
 )
-from lanceref.core.limits import DEFAULT_LIMITS, Limits, bound_table
+from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.data_file.data_file import open_file
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, batches, page_policy
 from lanceref.file.schema_view import resolved, resolved_batch
 from lanceref.files import File, open_source
+from lanceref.search.snapshot import bound_table
 from lanceref.storage import Sink, Source, create_sink, store_options, whole
 from lanceref.storage.uri import joined
 

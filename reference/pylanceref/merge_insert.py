@@ -11,11 +11,11 @@ from functools import partial
 from typing import Self
 
 import pyarrow as pa
-from lanceref.core.arrow_buffers import whole_rows
 from lanceref.core.errors import EditFailed, QueryRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_view import whole_rows
 from lanceref.operations import merge
 from lanceref.operations.new_data import give_ids, write_new_rows
 from lanceref.operations.update import put_update, remove

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-from lanceref.core.arrow_buffers import whole_rows
+from lanceref.file.schema_view import whole_rows
 
 from pylanceref.dataset import LanceDataset
 from pylanceref.dataset import dataset as open_dataset

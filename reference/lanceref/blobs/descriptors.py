@@ -40,7 +40,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import DataRefused, FormatError, LimitExceeded, NotFound, UnknownEncoding
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import DESCRIPTOR, DataArea
-from lanceref.file.schema import DESCRIPTOR_METADATA, Field, LanceSchema
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_view import from_start, mapped, type_over
 from lanceref.storage import Source, Store
 
@@ -287,3 +287,7 @@ class BlobFiles:
                 raise  # the base is unknown
             found = f"{error}" if kind == EXTERNAL else "no such object below the base"
             raise FormatError(clause, place, found, f"the object {uri!r:.200}") from error
+
+
+DESCRIPTOR_METADATA = {"lance-encoding:blob": "true", "lance-encoding:packed": "true"}
+"""Metadata of the descriptors of such blobs in a data file, and of the column a table shows."""

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from lanceref.codecs.bitpack import BLOCK, Unsigned
 from lanceref.codecs.sequence import MAX_RUN, starts_of
 from lanceref.codecs.values import Fixed, FixedSizeList, Ints, Rows, Validity, Values, Variable
-from lanceref.core.arrow_buffers import STRINGS, bytes_of, offsets_of
+from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.errors import DataRefused
-from lanceref.core.packed_values import slice_bits, value_bytes
+from lanceref.core.packed_values import bytes_of, offsets_of, slice_bits, value_bytes
 
 PREFIX = "lance-encoding:"
 """Head of every key."""

@@ -10,8 +10,6 @@ and lists that begin at 0. Such arrays are copied before anything is taken from 
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -32,27 +30,9 @@ def bitmap(validity: NDArray[np.bool_] | None) -> pa.Buffer | None:
     return None if validity is None else pa.py_buffer(np.packbits(validity, bitorder="little"))
 
 
-def null_bitmap(nulls: NDArray[np.bool_]) -> pa.Buffer | None:
-    """Return the bitmap of rows of which some are null (n,); None when none is."""
-    return bitmap(~nulls) if nulls.any() else None
-
-
-def bytes_of(buffer: pa.Buffer | None) -> NDArray[np.uint8]:
-    """Return a buffer as uint8 (size,); no bytes for a missing one."""
-    return np.frombuffer(b"" if buffer is None else buffer, np.uint8)
-
-
 def has_wide_offsets(type_: pa.DataType) -> bool:
     """Whether the offsets of strings, byte strings or lists have 64 bits."""
     return type_ in LARGE or pa.types.is_large_list(type_)
-
-
-def offsets_of(array: pa.Array) -> NDArray[np.int64]:
-    """Return the offsets of strings or lists as they are: (rows + 1,)."""
-    dtype = np.int64 if has_wide_offsets(array.type) else np.int32
-    table = np.frombuffer(array.buffers()[1] or b"", dtype)
-    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    return cut if len(cut) else np.zeros(1, np.int64)
 
 
 def offsets_buffer(
@@ -111,19 +91,3 @@ def _is_cut(array: pa.Array) -> bool:
     if isinstance(array, pa.ExtensionArray):
         return _is_cut(array.storage)
     return bool(array.offset) or any(map(_is_cut, children_of(array)))
-
-
-R = TypeVar("R", pa.Table, pa.RecordBatch)
-
-
-def whole_rows(rows: R) -> R:
-    """Return rows of which pyarrow takes the right ones: the same, or with columns copied."""
-    if not any(map(nests_fixed_size_lists, rows.schema.types)):
-        return rows
-    if isinstance(rows, pa.RecordBatch):
-        return pa.RecordBatch.from_arrays([*map(whole, rows.columns)], schema=rows.schema)
-    return pa.Table.from_arrays([*map(_whole_parts, rows.columns)], schema=rows.schema)
-
-
-def _whole_parts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([*map(whole, column.chunks)], column.type)

@@ -191,17 +191,6 @@ def plain_forms(on: bool = True) -> Iterator[None]:
         _plain.reset(token)
 
 
-def plainly(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield items, each made by plain forms."""
-    end = object()
-    while True:
-        with plain_forms():
-            item = next(items, end)
-        if item is end:
-            return
-        yield item  # type: ignore[misc]
-
-
 @cache
 def _load(of_indices: bool) -> None:
     of_files = ("files", "pages")

@@ -237,20 +237,6 @@ def read_extents(
     return np.frombuffer(joined, np.uint8), np.cumsum(sizes) - sizes
 
 
-def read_cursors(
-    file: FileBytes, extents: Sequence[Extent], name: str, clause: str
-) -> list[Cursor]:
-    """Read many extents in any order. Raises OutOfRange, Truncated, LimitExceeded."""
-    for extent in extents:
-        file.bound(extent, name, clause)
-    table = np.array(extents, np.int64).reshape(-1, 2)
-    data, places = read_extents(file, table[:, 0], table[:, 1], name, clause)
-    return [
-        Cursor(data.data[at : at + extent.size], extent.offset, file.ctx)
-        for extent, at in zip(extents, places.tolist(), strict=True)
-    ]
-
-
 class FileBytes:
     """A file's bytes with bounds: returns cursors for extents."""
 
@@ -299,28 +285,19 @@ class FileBytes:
             start = extent.offset - window.base
             data = window.data[start : start + extent.size]
         else:
-            (data,) = self.fetch([extent.offset], [extent.size], name, clause)
+            data = self._read(extent, name, clause)
         return Cursor(data, extent.offset, self.ctx)
 
-    def fetch(
-        self, offsets: list[int], sizes: list[int], name: str, clause: str
-    ) -> list[memoryview]:
-        """Read extents from the source. Raises Truncated, LimitExceeded."""
-        if not offsets:
-            return []
+    def _read(self, extent: Extent, name: str, clause: str) -> memoryview:
+        """Read an extent from the source. Raises Truncated, LimitExceeded."""
         try:
-            if len(offsets) == 1:
-                parts = [self.source.read(*offsets, *sizes)]
-            else:
-                parts = self.source.read_many(offsets, sizes)
+            data = self.source.read(extent.offset, extent.size)
         except MemoryError as error:
-            largest = sizes.index(max(sizes))
-            raise self._too_much(Extent(offsets[largest], sizes[largest]), name, clause) from error
-        for offset, size, part in zip(offsets, sizes, parts, strict=True):
-            if len(part) != size:
-                place, wanted = self.ctx.at(offset, size), f"{size} bytes of {name}"
-                raise Truncated(clause, place, f"{len(part)} bytes", wanted)
-        return parts
+            raise self._too_much(extent, name, clause) from error
+        if len(data) != extent.size:
+            place, wanted = self.ctx.at(*extent), f"{extent.size} bytes of {name}"
+            raise Truncated(clause, place, f"{len(data)} bytes", wanted)
+        return data
 
     def bound(self, extent: Extent, name: str, clause: str) -> None:
         """Raise OutOfRange for an extent that does not lie inside the file."""

@@ -17,10 +17,8 @@ Clauses: L.codec.limits.expansion, L.wire.message
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-import pyarrow as pa
 from google.protobuf.message import Message
 
 from lanceref.core.errors import LimitExceeded, Place
@@ -77,21 +75,6 @@ def refuse_table(held: int, read_bytes: int, limits: Limits, file: str) -> None:
         clause, found = "L.codec.limits.expansion", f"a table of more than {allowed} bytes"
         wanted = f"{limits.shown}; to_batches() streams the rows"
         raise LimitExceeded(clause, Place(file, 0), found, wanted)
-
-
-def bound_table(
-    batches: Iterable[pa.RecordBatch], limits: Limits, file: str, read_bytes: Callable[[], int]
-) -> Iterator[pa.RecordBatch]:
-    """Yield batches that are all kept. Raises LimitExceeded before they take too much memory.
-
-    `read_bytes` gives the bytes of the files that are read so far.
-    """
-    held = 0
-    for batch in batches:
-        held += batch.nbytes
-        if held > limits.expansion_bytes:
-            refuse_table(held, read_bytes(), limits, file)
-        yield batch
 
 
 UNSEEN_BYTES, UNSEEN_SHARE = 64 * 1024, 20

@@ -1,6 +1,7 @@
 """Packed values: those of fixed width, one after another, single bits from the lowest of a byte on.
 
-A fixed-size list is as wide as all of its items.
+A fixed-size list is as wide as all of its items. What the buffers of an Arrow array hold is read
+here: values, bytes and offsets.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import bytes_of
+from lanceref.core.arrow_buffers import bitmap, has_wide_offsets
 
 
 def fixed_array(type_: pa.DataType, count: int, values: NDArray[np.uint8]) -> pa.Array:
@@ -57,3 +58,21 @@ def value_bytes(array: pa.Array) -> NDArray[np.uint8]:
         return slice_bits(data, array.offset, len(array))
     width = int(array.type.bit_width) // 8
     return data[array.offset * width : (array.offset + len(array)) * width]
+
+
+def null_bitmap(nulls: NDArray[np.bool_]) -> pa.Buffer | None:
+    """Return the bitmap of rows of which some are null (n,); None when none is."""
+    return bitmap(~nulls) if nulls.any() else None
+
+
+def bytes_of(buffer: pa.Buffer | None) -> NDArray[np.uint8]:
+    """Return a buffer as uint8 (size,); no bytes for a missing one."""
+    return np.frombuffer(b"" if buffer is None else buffer, np.uint8)
+
+
+def offsets_of(array: pa.Array) -> NDArray[np.int64]:
+    """Return the offsets of strings or lists as they are: (rows + 1,)."""
+    dtype = np.int64 if has_wide_offsets(array.type) else np.int32
+    table = np.frombuffer(array.buffers()[1] or b"", dtype)
+    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    return cut if len(cut) else np.zeros(1, np.int64)

@@ -27,18 +27,11 @@ from numpy.typing import NDArray
 from lanceref.codecs import general, symbol_coder
 from lanceref.codecs.values import Variable
 from lanceref.codecs.variable import decode_codes, parse_symbol_table
-from lanceref.core.arrow_buffers import (
-    STRINGS,
-    TEXT,
-    bytes_of,
-    check_text,
-    null_bitmap,
-    offsets_buffer,
-    offsets_of,
-)
+from lanceref.core.arrow_buffers import STRINGS, TEXT, check_text, offsets_buffer
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
+from lanceref.core.packed_values import bytes_of, null_bitmap, offsets_of
 from lanceref.encodings_2_0.flat import (
     FlatValues,
     PageBuffers,

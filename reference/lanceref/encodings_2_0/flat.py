@@ -29,12 +29,11 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.chunk_run import join_pieces
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
-from lanceref.core.arrow_buffers import bytes_of
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes, read_extents
 from lanceref.core.errors import CorruptPage, DataRefused, UnknownEncoding
-from lanceref.core.packed_values import concat_bits, slice_bits, value_bytes
+from lanceref.core.packed_values import bytes_of, concat_bits, slice_bits, value_bytes
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.column_io import Buffer
 from lanceref.file.schema import slot_bits

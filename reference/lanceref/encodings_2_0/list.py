@@ -19,10 +19,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import LARGE, check_text, null_bitmap, offsets_buffer, offsets_of
+from lanceref.core.arrow_buffers import LARGE, check_text, offsets_buffer
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
+from lanceref.core.packed_values import null_bitmap, offsets_of
 from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import PageBuffers
 from lanceref.encodings_2_0.page import ArrayColumn, Ints, Page, Paging, RowRanges

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import bitmap, bytes_of, offsets_of
+from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.errors import OperationRefused
+from lanceref.core.packed_values import bytes_of, offsets_of
 from lanceref.index.full_text.packed_integers import Counts
 from lanceref.index.full_text.packed_integers import offsets_of as sums
 from lanceref.index.scalar import json

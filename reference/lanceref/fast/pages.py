@@ -22,16 +22,11 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.values import Ints
 from lanceref.core import cursor
-from lanceref.core.cursor import (
-    MERGE_GAP_BYTES,
-    Cursor,
-    Extent,
-    FileBytes,
-    read_cursors,
-)
+from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
 from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.fast.codecs import GROWTH
+from lanceref.file.column_io import read_cursors
 from lanceref.pages import column, miniblock
 from lanceref.pages.chunks import BUFFERS, CHUNK_UNIT, MAX_CHUNK_VALUES, ChunkTable, Counts
 from lanceref.pages.layers import Nested
@@ -348,15 +343,18 @@ def read_extents(
 
 def _read(file: FileBytes, begins: Ints, sizes: Ints, name: str, clause: str) -> list[memoryview]:
     """Make requests; those inside the window of the file are served from it."""
-    known, window = sizes == 0, file.window
+    is_near, window = sizes == 0, file.window
     if window is not None:
-        known |= (begins >= window.base) & (begins + sizes <= window.end)
-    if not known.any():
-        return file.fetch(begins.tolist(), sizes.tolist(), name, clause)
-    far = ~known
-    fetched = iter(file.fetch(begins[far].tolist(), sizes[far].tolist(), name, clause))
-    extents = zip(known.tolist(), begins.tolist(), sizes.tolist(), strict=True)
+        is_near |= (begins >= window.base) & (begins + sizes <= window.end)
+    offsets, wanted, fetched = begins[~is_near].tolist(), sizes[~is_near].tolist(), None
+    with suppress(MemoryError):
+        fetched = file.source.read_many(offsets, wanted) if offsets else []
+    if fetched is None or list(map(len, fetched)) != wanted:
+        is_near[:], fetched = True, []  # one by one: the error of the first has its place
+    if not is_near.any():
+        return fetched
+    parts, extents = iter(fetched), map(Extent, begins.tolist(), sizes.tolist())
     return [
-        file.cursor(Extent(offset, size), name, clause).data if is_near else next(fetched)
-        for is_near, offset, size in extents
+        file.cursor(extent, name, clause).data if near else next(parts)
+        for near, extent in zip(is_near.tolist(), extents, strict=True)
     ]

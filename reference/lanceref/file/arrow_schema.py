@@ -19,14 +19,11 @@ from lanceref.core.errors import Place, SchemaRefused
 from lanceref.file.schema import (
     BFLOAT16,
     EXTENSION_KEY,
-    ID_KEY,
     JSON,
-    PRIMARY_KEY,
     SIMPLE,
     Field,
     LanceSchema,
     arrow_type,
-    is_primary,
 )
 from lanceref.file.schema_view import storage_of
 from lanceref.proto import file_pb2
@@ -222,3 +219,15 @@ def storage_encoding(logical: str) -> int:
     if logical in ("string", "large_string", "binary", "large_binary", "json"):
         return file_pb2.Encoding.VAR_BINARY
     return file_pb2.Encoding.PLAIN
+
+
+ID_KEY = "lance:field_id"
+"""Field metadata that sets the id of a field; it is not stored."""
+
+PRIMARY_KEY = "lance-schema:unenforced-primary-key"
+
+
+def is_primary(field: Field) -> bool:
+    """Whether the field is part of the primary key."""
+    is_key = field.metadata.get(PRIMARY_KEY, "").lower() in ("true", "1", "yes")
+    return is_key or f"{PRIMARY_KEY}:position" in field.metadata

@@ -25,10 +25,11 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import bitmap, bytes_of, nests_fixed_size_lists, offsets_of, whole
-from lanceref.core.cursor import Extent, FileBytes, read_cursors
+from lanceref.core.arrow_buffers import bitmap, nests_fixed_size_lists, whole
+from lanceref.core.cursor import Cursor, Extent, FileBytes, read_extents
 from lanceref.core.errors import LimitExceeded, OutOfRange, Place
 from lanceref.core.integers import unique
+from lanceref.core.packed_values import bytes_of, offsets_of
 from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
 
@@ -285,3 +286,17 @@ class FieldWriter(Protocol):
 
     def finish(self) -> list[EncodedColumn]:
         """Return what is left to say about each physical column, in column order."""
+
+
+def read_cursors(
+    file: FileBytes, extents: Sequence[Extent], name: str, clause: str
+) -> list[Cursor]:
+    """Read many extents in any order. Raises OutOfRange, Truncated, LimitExceeded."""
+    for extent in extents:
+        file.bound(extent, name, clause)
+    table = np.array(extents, np.int64).reshape(-1, 2)
+    data, places = read_extents(file, table[:, 0], table[:, 1], name, clause)
+    return [
+        Cursor(data.data[at : at + extent.size], extent.offset, file.ctx)
+        for extent, at in zip(extents, places.tolist(), strict=True)
+    ]

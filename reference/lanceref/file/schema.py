@@ -33,8 +33,6 @@ from lanceref.proto import file_pb2
 BLOB_EXTENSION = "lance.blob.v2"
 """Extension name of blobs that can lie outside of the data file."""
 
-DESCRIPTOR_METADATA = {"lance-encoding:blob": "true", "lance-encoding:packed": "true"}
-"""Metadata of the descriptors of such blobs in a data file, and of the column a table shows."""
 
 EXTENSION_KEY = "ARROW:extension:name"
 """Arrow metadata key that holds the name of an extension type."""
@@ -48,10 +46,6 @@ BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={EXTENSION_KEY: BFLOAT16
 HIDDEN_IDS = (-3, -4, -5)
 """Ids of the hidden columns of a table's files: row id, created-at and last-updated version."""
 
-ID_KEY = "lance:field_id"
-"""Field metadata that sets the id of a field; it is not stored."""
-
-PRIMARY_KEY = "lance-schema:unenforced-primary-key"
 
 JSON = "lance.json"
 """Extension name of JSON columns as stored; text under `arrow.json` becomes it."""
@@ -134,12 +128,6 @@ class LanceSchema:
     def flat(self) -> Iterator[Field]:
         for top in self.fields:
             yield from top.flat()
-
-
-def is_primary(field: Field) -> bool:
-    """Whether the field is part of the primary key."""
-    is_key = field.metadata.get(PRIMARY_KEY, "").lower() in ("true", "1", "yes")
-    return is_key or f"{PRIMARY_KEY}:position" in field.metadata
 
 
 _CLAUSE = "L.file.schema.logical-type"

@@ -7,6 +7,9 @@ name and parameters are two entries of the field's metadata. pyarrow shows the p
 extension types only in the C form of a schema: i32 number of pairs, then for each pair i32 length
 and bytes of the key, i32 length and bytes of the value.
 
+Changing the leaves of a nested array keeps everything above them: validity and offsets stay as they
+are, only the type and the children are new.
+
 Clause: L.file.schema.extension-name
 """
 
@@ -17,10 +20,11 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import children_of
+from lanceref.core.arrow_buffers import children_of, nests_fixed_size_lists, whole
 from lanceref.core.errors import NotFound
 from lanceref.file.schema import Field, LanceSchema
 
@@ -179,3 +183,19 @@ def type_over(type_: pa.DataType, below: Sequence[pa.Field]) -> pa.DataType:
     if pa.types.is_map(type_):
         return pa.map_(*item.type, keys_sorted=type_.keys_sorted)
     return pa.list_(item)
+
+
+R = TypeVar("R", pa.Table, pa.RecordBatch)
+
+
+def whole_rows(rows: R) -> R:
+    """Return rows of which pyarrow takes the right ones: the same, or with columns copied."""
+    if not any(map(nests_fixed_size_lists, rows.schema.types)):
+        return rows
+    if isinstance(rows, pa.RecordBatch):
+        return pa.RecordBatch.from_arrays([*map(whole, rows.columns)], schema=rows.schema)
+    return pa.Table.from_arrays([*map(_whole_parts, rows.columns)], schema=rows.schema)
+
+
+def _whole_parts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pa.chunked_array([*map(whole, column.chunks)], column.type)

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets, offsets_buffer, offsets_of
+from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets, offsets_buffer
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import (
     BadSchema,
@@ -35,6 +35,7 @@ from lanceref.core.errors import (
     UnknownEncoding,
 )
 from lanceref.core.integers import unique_inverse
+from lanceref.core.packed_values import offsets_of
 from lanceref.core.run_sizes import run_rows
 from lanceref.encodings_2_0.page import RowRanges, repeat
 from lanceref.file.schema import Field, slot_bits

@@ -26,17 +26,16 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import (
-    STRINGS,
-    check_keys,
-    check_text,
-    null_bitmap,
-    offsets_buffer,
-    offsets_of,
-)
+from lanceref.core.arrow_buffers import STRINGS, check_keys, check_text, offsets_buffer
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import OutOfRange, Place, UnknownEncoding
-from lanceref.core.packed_values import concat_bits, fixed_array, value_bytes
+from lanceref.core.packed_values import (
+    concat_bits,
+    fixed_array,
+    null_bitmap,
+    offsets_of,
+    value_bytes,
+)
 from lanceref.encodings_2_0.flat import innermost_items
 from lanceref.file.schema import Field, LanceSchema, slot_bits
 from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets

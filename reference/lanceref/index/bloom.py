@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import bytes_of, offsets_of
+from lanceref.core.packed_values import bytes_of, offsets_of
 from lanceref.index.training import BINARY, TEXT, is_any
 
 Hashes = NDArray[np.uint64]

@@ -34,7 +34,6 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from lanceref.core.arrow_buffers import bytes_of, offsets_of
 from lanceref.core.context import Context
 from lanceref.core.errors import (
     BytesError,
@@ -45,6 +44,7 @@ from lanceref.core.errors import (
     Truncated,
     UnknownEncoding,
 )
+from lanceref.core.packed_values import bytes_of, offsets_of
 
 ARRAY, OBJECT, SCALAR = 0x80000000, 0x40000000, 0x20000000
 """What a header says the container is."""

@@ -23,13 +23,14 @@ from numpy.typing import NDArray
 
 from lanceref.blobs.blob_writer import BlobPolicy
 from lanceref.blobs.descriptors import BLOB_DESCRIPTOR
-from lanceref.core.arrow_buffers import whole, whole_rows
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, NotFound, SchemaRefused
 from lanceref.core.file_versions import V0_1, FileVersion
 from lanceref.data_file.data_file import open_file
 from lanceref.file.arrow_schema import numbered, schema_of
 from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_view import whole_rows
 from lanceref.index.training import is_any
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import both, merged_items, validity_of, without_null_items
 from lanceref.codecs.values import Validity
-from lanceref.core.arrow_buffers import offsets_of
+from lanceref.core.packed_values import offsets_of
 from lanceref.file.schema import Field
 from lanceref.pages.layers import Layer, Nested
 from lanceref.pages.leafvalues import Step, leaf_paths

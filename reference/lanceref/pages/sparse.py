@@ -36,10 +36,10 @@ from lanceref.codecs.mini_blocks import flat_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
 from lanceref.codecs.values import Fixed, Validity
 from lanceref.core.context import expect
-from lanceref.core.cursor import Cursor, Extent, FileBytes, read_cursors
+from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3
-from lanceref.file.column_io import Buffer
+from lanceref.file.column_io import Buffer, read_cursors
 from lanceref.pages.layers import Layer, ranges
 from lanceref.pages.leafvalues import Path, Step
 from lanceref.pages.shred import Shred

@@ -7,7 +7,7 @@ column of its own, `a.b`; a take returns it inside its struct.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -15,13 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import whole, whole_rows
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, RowNotFound
 from lanceref.core.integers import unique_inverse
-from lanceref.core.limits import Budget, bound_table
+from lanceref.core.limits import Budget, Limits, refuse_table
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_view import project, resolved, resolved_batch, split_path
+from lanceref.file.schema_view import project, resolved, resolved_batch, split_path, whole_rows
 from lanceref.index.indices import Indices
 from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import find_version
@@ -267,3 +267,18 @@ def positions_of(rows: Sequence[int] | pa.Array, num_rows: int) -> NDArray[np.in
     if len(positions) and int(positions.max()) >= num_rows:
         raise RowNotFound(f"row {int(positions.max())} of {num_rows} rows")
     return positions.astype(np.int64)
+
+
+def bound_table(
+    batches: Iterable[pa.RecordBatch], limits: Limits, file: str, read_bytes: Callable[[], int]
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches that are all kept. Raises LimitExceeded before they take too much memory.
+
+    `read_bytes` gives the bytes of the files that are read so far.
+    """
+    held = 0
+    for batch in batches:
+        held += batch.nbytes
+        if held > limits.expansion_bytes:
+            refuse_table(held, read_bytes(), limits, file)
+        yield batch

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core import comparison
-from lanceref.core.arrow_buffers import whole, whole_rows
+from lanceref.core.arrow_buffers import whole
 from lanceref.core.comparison import less, total_order
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import arrow_array, difference, intersection, is_in, union, unique
-from lanceref.file.schema_view import mapped
+from lanceref.file.schema_view import mapped, whole_rows
 
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 

@@ -5,17 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
-from lanceref.core.cursor import (
-    MERGE_GAP_BYTES,
-    Cursor,
-    Extent,
-    FileBytes,
-    read_cursors,
-    read_extents,
-)
+from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes, read_extents
 from lanceref.core.errors import CorruptPage, LanceError, LimitExceeded, OutOfRange
 from lanceref.core.limits import Limits
 from lanceref.core.spans import SPAN_BYTES, SpanRecorder, uncovered
+from lanceref.file.column_io import read_cursors
 from lanceref.storage import BytesSource
 
 

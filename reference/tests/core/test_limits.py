@@ -15,8 +15,9 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import LanceError, LimitExceeded, Place
-from lanceref.core.limits import DEFAULT_LIMITS, SMALL_FILE_BYTES, Budget, Limits, bound_table
+from lanceref.core.limits import DEFAULT_LIMITS, SMALL_FILE_BYTES, Budget, Limits
 from lanceref.proto import file_pb2, table_pb2, transaction_pb2
+from lanceref.search.snapshot import bound_table
 from lanceref.table.manifest import encode_manifest
 from pylanceref.file import LanceFileReader
 from tests.table.manifests import parse

@@ -32,7 +32,7 @@ from lanceref.codecs.variable import (
     symbol_table,
     variable_encoding,
 )
-from lanceref.core.context import Context, Specified, is_plain, plain_forms, plainly
+from lanceref.core.context import Context, Specified, is_plain, plain_forms
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
 from lanceref.fast import files as fast_files
@@ -42,6 +42,7 @@ from lanceref.index.scalar.json import values_at
 from lanceref.json import jsonb
 from lanceref.pages import layers
 from lanceref.proto import encodings_v2_1_pb2 as pb
+from lanceref.tables import plainly
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
 from pylanceref.file import LanceFileReader, LanceFileWriter

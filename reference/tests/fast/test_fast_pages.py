@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from lanceref.core.context import Context, plain_forms
-from lanceref.core.cursor import read_cursors
 from lanceref.core.errors import BytesError, DataRefused
 from lanceref.data_file.data_file import open_file
 from lanceref.fast import pages as fast_pages
+from lanceref.file.column_io import read_cursors
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileWriter
