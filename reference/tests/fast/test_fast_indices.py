@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from lanceref.core.context import Context, plain_forms
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
-from lanceref.fast import builds
+from lanceref.fast import documents
 from lanceref.fast.codecs import KERNEL_USE, KernelUse
 from lanceref.index.fm.partition import fnv_hash
 from lanceref.index.full_text import packed_integers
@@ -185,10 +185,10 @@ def test_any_vectors_are_assigned_alike_by_l2(vectors, centroids):
 @given(st.binary(max_size=40), st.integers(1, 5))
 def test_bytes_are_hashed_alike(data, together):
     """However many are hashed together."""
-    powers = builds._POWERS[-together:]
+    powers = documents._POWERS[-together:]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(builds, "HASHED", together)
-        patch.setattr(builds, "_POWERS", powers)
+        patch.setattr(documents, "HASHED", together)
+        patch.setattr(documents, "_POWERS", powers)
 
         assert fnv_hash.plain(data) == fnv_hash.fast(data)
 
@@ -213,7 +213,7 @@ def test_texts_are_signed_alike(texts, num_hashes, is_there):
     counts = np.array(list(map(len, texts)), np.int64)
     use = KernelUse(is_there and KERNEL_USE.is_there, smallest=0, spent=KERNEL_USE.enough + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(builds, "KERNEL_USE", use)
+        patch.setattr(documents, "KERNEL_USE", use)
         plain, fast = (call(hashes, counts, num_hashes) for call in (signed.plain, signed.fast))
 
     assert plain.dtype == fast.dtype
