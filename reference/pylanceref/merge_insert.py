@@ -11,7 +11,7 @@ from functools import partial
 from typing import Self
 
 import pyarrow as pa
-from lanceref.core.errors import EditFailed, QueryRefused
+from lanceref.core.errors import EditFailed, QueryRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
@@ -196,6 +196,9 @@ class MergeInsertBuilder:
 
     def _check(self, source: pa.Schema, *, inserts: bool) -> None:
         """Refuse rows that do not fit the table as it is now. Raises SchemaRefused, EditFailed."""
+        for key in self._keys:
+            if key not in source.names:
+                raise SchemaRefused(f"Invalid user input: Schema error: No field named {key}.")
         manifest = self._table._snapshot.manifest
         own = storage_version_of(manifest.message)
         version = V2_0 if own == V0_1 else own  # rows of a merge are written whole
@@ -209,9 +212,12 @@ class MergeInsertBuilder:
     def _stage(self, source: pa.Table, draft: Draft) -> tuple[Staged, Counts]:
         """Write what the merge needs, and return what is to be committed."""
         actions = self._actions
+        snapshot = self._table._snapshot
+        if not source.num_rows:  # whatever columns it has
+            own, given = snapshot.manifest.schema.arrow, {*source.column_names, *self._keys}
+            source = pa.schema([one for one in own if one.name in given]).empty_table()
         if actions.only_deletes:
             source = self._only_keys(source)
-        snapshot = self._table._snapshot
         is_retry = snapshot.manifest.version != self._first_version
         inserts = actions.insert and (source.num_rows > 0 or is_retry)
         self._check(source.schema, inserts=inserts)

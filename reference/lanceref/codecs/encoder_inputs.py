@@ -187,7 +187,7 @@ def validity_of(array: pa.Array) -> Validity:
         return np.zeros(len(array), np.bool_)
     if pa.types.is_dictionary(array.type):
         own, items = validity_of(array.indices), validity_of(array.dictionary)
-        return own if items is None else both(own, items[_valid_keys(array)])
+        return both(own, items[_valid_keys(array)]) if items is not None and len(items) else own
     if array.null_count == 0:
         return None
     bits = slice_bits(bytes_of(array.buffers()[0]), array.offset, len(array))
@@ -221,7 +221,7 @@ def without_null_items(array: pa.DictionaryArray) -> tuple[NDArray[np.integer], 
     """
     keys, items = keys_of(array), array.dictionary
     valid = validity_of(items)
-    if valid is None:
+    if valid is None or not len(items):
         return keys, items
     moved = np.where(valid, np.cumsum(valid) - 1, 0).astype(keys.dtype)
     return moved[_valid_keys(array)], items.filter(pa.array(valid))

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import both, merged_items, validity_of, without_null_items
 from lanceref.codecs.values import Validity
+from lanceref.core.errors import NotStorable
 from lanceref.core.packed_values import offsets_of
 from lanceref.file.schema import Field
 from lanceref.pages.layers import Layer, Nested
@@ -69,6 +70,9 @@ def shred(
     validity, step = both(validity_of(array), mask), leaf_paths(field)[0][0]
     layer = Layer(len(array), validity, None, step.dimension)
     if step.step is Step.LEAF:
+        of_nulls = pa.types.is_dictionary(array.type) and pa.types.is_null(array.type.value_type)
+        if of_nulls and array.indices.null_count < len(array):
+            raise NotStorable(f"field {field.name!r}: a value of a dictionary of nulls")
         yield Shred((*outer, layer), array)
     elif step.step is Step.STRUCT:
         for i, child in enumerate(field.children):

@@ -70,8 +70,6 @@ _OF_FIXED_SIZE = (
 def _problem(field: Field, version: FileVersion) -> str | None:
     """Say why a version does not have the type of a field; None when it has."""
     type_, types = field.arrow.type, pa.types
-    if types.is_dictionary(type_) and types.is_null(type_.value_type):
-        return "a dictionary of nothing"
     while types.is_fixed_size_list(type_) and not field.children:
         type_ = type_.value_type
         if not any(one(type_) for one in _OF_FIXED_SIZE):
