@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import ChunkRun, gather_rows, join_ranges
+from lanceref.codecs.chunk_run import ChunkRun, gather_rows
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, even_counts
-from lanceref.codecs.values import Fixed, Ints
+from lanceref.codecs.values import Fixed, Ints, join_ranges
 from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding

@@ -20,9 +20,9 @@ from lanceref.codecs.bitpack import (
     pack,
     unpack,
 )
-from lanceref.codecs.chunk_run import ChunkRun, gather_rows, join_pieces, join_ranges
+from lanceref.codecs.chunk_run import ChunkRun, gather_rows
 from lanceref.codecs.mini_blocks import Part, flat_encoding, weave
-from lanceref.codecs.values import Bools, Fixed, Ints
+from lanceref.codecs.values import Bools, Fixed, Ints, join_pieces, join_ranges
 from lanceref.core.errors import CorruptPage
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 

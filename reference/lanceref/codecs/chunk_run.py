@@ -16,9 +16,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lanceref.codecs.values import Bools, Bytes, Fixed, Ints
+from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, join_pieces
 from lanceref.core.context import Context, specified
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.packed_values import concat_bits
@@ -173,33 +172,6 @@ def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """
     rows: Bytes = data[starts[:, None] + np.arange(size)]
     return rows
-
-
-@specified
-def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
-    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
-
-    `starts` and `ends` (n,), the result (sum of sizes,).
-    """
-    pieces = [data[:0]]
-    for start, end in zip(starts.tolist(), ends.tolist()):
-        pieces.append(data[start:end])
-    return np.concatenate(pieces)
-
-
-def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArray[np.generic]:
-    """Return the ranges `starts`..`ends` (ascending) of `values`, joined; a view if they touch.
-
-    `starts` and `ends` (n,).
-    """
-    cuts = np.flatnonzero(starts[1:] != ends[:-1])
-    if not len(starts):
-        return values[:0]
-    first, last = np.append(starts[0], starts[cuts + 1]), np.append(ends[cuts], ends[-1])
-    if not len(cuts):
-        return values[int(first[0]) : int(last[0])]
-    size = values.dtype.itemsize
-    return join_pieces(values.view(np.uint8), first * size, last * size).view(values.dtype)
 
 
 def list_levels(encoding: pb.FixedSizeList) -> Iterator[pb.FixedSizeList]:

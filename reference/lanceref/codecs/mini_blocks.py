@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import join_pieces
-from lanceref.codecs.values import Bytes, Ints
+from lanceref.codecs.values import Bytes, Ints, join_pieces
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 Part = tuple[Bytes, Ints]

@@ -28,7 +28,6 @@ from lanceref.codecs.chunk_run import (
     decode_flat,
     innermost,
     join_bits,
-    join_pieces,
     list_bits,
     value_bits,
     want_arm,
@@ -44,6 +43,7 @@ from lanceref.codecs.values import (
     Validity,
     Values,
     Variable,
+    join_pieces,
 )
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb

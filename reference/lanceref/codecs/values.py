@@ -3,6 +3,7 @@
 The stored form does not know the Arrow type; it knows fixed-width bits, variable-width bytes, fixed
 size lists, and rows of packed structs. `pages` turns these into Arrow arrays of the leaf's type. A
 null slot owns a value here too (its content means nothing). Encoders give the same to the layouts.
+Pieces of the bytes of values are joined here too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lanceref.core.context import specified
 
 MAX_BITS = 2**31
 """Widest value, lists included: `values of a page * bits` stays inside an int64."""
@@ -51,13 +54,6 @@ class Variable:
     def count(self) -> int:
         """Number of values, one fewer than there are offsets."""
         return len(self.offsets) - 1
-
-    def take(self, at: Ints) -> Variable:
-        """Return some of the values, copied. `at` (n,)."""
-        sizes = self.offsets[at + 1] - self.offsets[at]
-        offsets = np.append(0, np.cumsum(sizes))
-        moved = np.repeat(self.offsets[at] - offsets[:-1], sizes)
-        return Variable(offsets, self.data[moved + np.arange(len(moved))])
 
     @property
     def is_ascii(self) -> bool:
@@ -108,3 +104,30 @@ class Rows:
 
 Values = Fixed | Variable | FixedSizeList | Rows
 """What a page's values decode to."""
+
+
+@specified
+def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
+    """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
+
+    `starts` and `ends` (n,), the result (sum of sizes,).
+    """
+    pieces = [data[:0]]
+    for start, end in zip(starts.tolist(), ends.tolist()):
+        pieces.append(data[start:end])
+    return np.concatenate(pieces)
+
+
+def join_ranges(values: NDArray[np.generic], starts: Ints, ends: Ints) -> NDArray[np.generic]:
+    """Return the ranges `starts`..`ends` (ascending) of `values`, joined; a view if they touch.
+
+    `starts` and `ends` (n,).
+    """
+    cuts = np.flatnonzero(starts[1:] != ends[:-1])
+    if not len(starts):
+        return values[:0]
+    first, last = np.append(starts[0], starts[cuts + 1]), np.append(ends[cuts], ends[-1])
+    if not len(cuts):
+        return values[int(first[0]) : int(last[0])]
+    size = values.dtype.itemsize
+    return join_pieces(values.view(np.uint8), first * size, last * size).view(values.dtype)

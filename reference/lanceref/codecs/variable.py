@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import ChunkRun, gather_rows, join_pieces, join_ranges
+from lanceref.codecs.chunk_run import ChunkRun, gather_rows
 from lanceref.codecs.mini_blocks import MiniBlocks, flat_encoding, weave
-from lanceref.codecs.values import Bools, Bytes, Ints, Variable
+from lanceref.codecs.values import Bools, Bytes, Ints, Variable, join_pieces, join_ranges
 from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import block_widths
 from lanceref.codecs.bitpack_out_of_line import encode_out_of_line, out_of_line_encoding
-from lanceref.codecs.chunk_run import ChunkRun, join_pieces
+from lanceref.codecs.chunk_run import ChunkRun
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
-from lanceref.codecs.values import Ints, Variable
+from lanceref.codecs.values import Ints, Variable, join_pieces
 from lanceref.codecs.variable import ALIGNMENT, variable_encoding
 from lanceref.core.errors import CorruptPage
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding

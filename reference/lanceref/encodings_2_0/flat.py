@@ -27,8 +27,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import join_pieces
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
+from lanceref.codecs.values import join_pieces
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes, read_extents

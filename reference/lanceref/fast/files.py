@@ -21,9 +21,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs import bitpack, chunk_run, compressive, variable
+from lanceref.codecs import values as codec_values
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
 from lanceref.codecs.chunk_run import ChunkRun
-from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values
+from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values, Variable
 from lanceref.core import cursor
 from lanceref.encodings_2_0 import values as values_2_0
 from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
@@ -64,7 +65,7 @@ def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | 
         offsets = encoding.fsst.values.variable.offsets
         codes = compressive.decode_variable(offsets, run, variable.CODES)
         table = variable.parse_symbol_table(encoding.fsst.symbol_table, run.place())
-        return variable.decode_codes(table, codes.take(slots), run.place())
+        return variable.decode_codes(table, _chosen(codes, slots), run.place())
     ends = np.cumsum(run.counts)
     chunks = np.searchsorted(ends, slots, "right")
     at = slots - (ends - run.counts)[chunks]
@@ -74,6 +75,13 @@ def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | 
         bits = encoding.inline_bitpacking.uncompressed_bits_per_value
         return _pick_packed(run, bits, chunks, at)
     return None
+
+
+def _chosen(values: Variable, at: Ints) -> Variable:
+    """Return some of the values, copied. `at` (n,)."""
+    starts, ends = values.offsets[at], values.offsets[at + 1]
+    data = join_pieces(np.ascontiguousarray(values.data), starts, ends)
+    return Variable(np.append(0, np.cumsum(ends - starts)), data)
 
 
 def _pick_flat(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
@@ -152,7 +160,7 @@ def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     return rows
 
 
-@chunk_run.join_pieces.replaced_by
+@codec_values.join_pieces.replaced_by
 def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
     """Return the byte ranges `starts`..`ends` of `data`, inside it, joined.
 

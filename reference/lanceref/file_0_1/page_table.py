@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import join_pieces
+from lanceref.codecs.values import join_pieces
 from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes, read_extents
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import join_ranges
+from lanceref.codecs.values import join_ranges
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Levels, row_starts

@@ -32,10 +32,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import join_pieces, join_ranges
 from lanceref.codecs.compressive import check_encoding, decode_zipped
 from lanceref.codecs.mini_blocks import Part, weave
-from lanceref.codecs.values import Fixed, Ints, Variable
+from lanceref.codecs.values import Fixed, Ints, Variable, join_pieces, join_ranges
 from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes, read_extents

@@ -25,7 +25,7 @@ from lanceref.codecs import (
 )
 from lanceref.codecs.mini_blocks import flat_encoding
 from lanceref.codecs.symbol_coder import make_coder
-from lanceref.codecs.values import Fixed
+from lanceref.codecs.values import Fixed, join_pieces
 from lanceref.codecs.variable import (
     decode_codes,
     parse_symbol_table,
@@ -187,9 +187,9 @@ def test_pieces_are_joined_alike(pieces, size):
     data, even = np.arange(102, dtype=np.uint8), 4 * np.arange(len(pieces))
     starts, counts = np.array(pieces, np.int64).reshape(-1, 2).T
     calls = [
-        (chunk_run.join_pieces, data, even, even + np.minimum(size, 4 + counts[-1:])),
+        (join_pieces, data, even, even + np.minimum(size, 4 + counts[-1:])),
         (chunk_run.gather_rows, data, even, size),
-        (chunk_run.join_pieces, data, starts, starts + counts),
+        (join_pieces, data, starts, starts + counts),
         (chunk_run.gather_rows, data, starts, size),
         (layers.count_before, data % 3 == 0, starts),
     ]
