@@ -123,7 +123,7 @@ def describe(
     if arguments.get("include_deleted_rows"):
         if search is not None:
             raise QueryRefused("Cannot include deleted rows in a search")
-        if not arguments.get("with_row_id"):
+        if not arguments.get("with_row_id") and ROW_ID not in (arguments.get("columns") or ()):
             raise QueryRefused("include_deleted_rows is set but with_row_id is false")
         snapshot = snapshot.with_deleted()
         by_id = {rows.fragment.id: rows for rows in snapshot.fragments}

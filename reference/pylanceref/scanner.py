@@ -216,6 +216,8 @@ class LanceScanner:
         projection = scan_projection(schema, list(dict.fromkeys(names)), [ROW_OFFSET])
         held = self._snapshot.bounded(self._in_order(projection, whole=True), self._fragments)
         keys = pa.Table.from_batches(held, schema=projection.schema)
+        if not keys.num_rows:
+            return
         order = sort_order([keys[name].combine_chunks() for name in names], options.order_by)
         end = None if options.limit is None else offset + options.limit
         rows = pc.take(keys[ROW_OFFSET], pa.array(order[offset:end]))
