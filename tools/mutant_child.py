@@ -13,6 +13,7 @@ between. A case that takes more than its share of processor time ends the child.
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import importlib.abc
 import importlib.machinery
@@ -270,15 +271,41 @@ def _ask(run: _Run, ids: Sequence[str], tell: Tell, seconds: float) -> None:
     tell(f"{LIVES}{otherwise}\n")
 
 
+def caches_made_here() -> Callable[[], None]:
+    """Return what empties every cache that is made from now on: what it knows runs no line."""
+    made: list[functools._lru_cache_wrapper[object]] = []
+    real = functools.lru_cache
+
+    def lru_cache(maxsize: object = 128, typed: bool = False) -> object:
+        if callable(maxsize):
+            return lru_cache()(maxsize)  # type: ignore[operator]
+
+        def cached(function: Callable[..., object]) -> functools._lru_cache_wrapper[object]:
+            made.append(real(maxsize, typed)(function))  # type: ignore[call-overload]
+            return made[-1]
+
+        return cached
+
+    functools.lru_cache = lru_cache  # type: ignore[assignment]
+
+    def empty() -> None:
+        for cache in made:
+            cache.cache_clear()
+
+    return empty
+
+
 def _trace(root: Path, writing: bool, tell: Tell) -> None:
     import coverage
 
+    empty_caches = caches_made_here()
     tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
     tracer.start()
     run = _runner(root, None)
     failing = []
     for case_id in run.writing if writing else run.reading:
         tracer.switch_context(case_id)
+        empty_caches()
         if run(case_id) != "pass":
             failing.append(case_id)
     tracer.stop()

@@ -22,10 +22,15 @@ MOST_TESTS = 300
 
 
 def touching(mutant: Mutant, lines: Lines) -> list[str]:
-    """Return the cases or tests that run through the lines of a mutant."""
+    """Return the cases or tests that run through the lines of a mutant.
+
+    What runs while modules are imported stands for all that run through the module.
+    """
     by_line = lines.get(mutant.path, {})
-    span = range(mutant.line, mutant.end_line + 1)
-    return sorted({name for line in span for name in by_line.get(line, ())})
+    span = [by_line[line] for line in range(mutant.line, mutant.end_line + 1) if line in by_line]
+    if span and not any(span):
+        span = [*by_line.values()]
+    return sorted({name for ids in span for name in ids})
 
 
 def topic(lines: Lines, path: str) -> Counter[str]:

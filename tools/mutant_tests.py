@@ -16,7 +16,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -25,7 +25,18 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
-from mutant_child import LIVES, UNASKED, Judge, Lines, Tell, Verdict, forget, tell_lines, traced
+from mutant_child import (
+    LIVES,
+    UNASKED,
+    Judge,
+    Lines,
+    Tell,
+    Verdict,
+    caches_made_here,
+    forget,
+    tell_lines,
+    traced,
+)
 from sources import Source
 
 if TYPE_CHECKING:
@@ -147,8 +158,8 @@ class _Asker:
 class _Tracer:
     """Gives lines to the test that runs, and notes which tests to leave out."""
 
-    def __init__(self, tracer: Coverage) -> None:
-        self._tracer = tracer
+    def __init__(self, tracer: Coverage, empty_caches: Callable[[], None]) -> None:
+        self._tracer, self._empty_caches = tracer, empty_caches
         self.left_out: set[str] = set()
 
     def pytest_sessionstart(self) -> None:
@@ -160,6 +171,7 @@ class _Tracer:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Trace one test."""
         self._tracer.switch_context(item.nodeid)
+        self._empty_caches()
         start = time.process_time()
         yield
         if time.process_time() - start > TEST_SECONDS:
@@ -175,9 +187,10 @@ def _trace(root: Path, folder: str, marked: str, tell: Tell) -> None:
     import coverage
 
     forget(root)
+    empty_caches = caches_made_here()
     tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
     tracer.start()
-    plugin = _Tracer(tracer)
+    plugin = _Tracer(tracer, empty_caches)
     _pytest(root, plugin, CONTINUE, "-m", marked, folder)
     tracer.stop()
     tell_lines(tracer, root, plugin.left_out, tell)

@@ -1,7 +1,11 @@
-"""The container of 2.x files: footer, tables, descriptor, column metadata, and whole checks."""
+"""The container of 2.x files, and damaged files: rows, or an error that names what is wrong."""
 
 import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lanceref.core.context import Context
+from lanceref.core.errors import BytesError
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, V2_1, V2_3
 from lanceref.data_file.data_file import open_file
 from lanceref.file.container import TAIL_BYTES
@@ -9,7 +13,8 @@ from lanceref.file_0_1.check import check_data_file
 from lanceref.storage import BytesSource
 
 from .files import COLUMN, DESCRIPTOR, WORKED_FILE, closed, u64
-from .in_memory import assert_clean_and_owned, column, findings_of, opened, scanned
+from .in_memory import assert_clean_and_owned, column, findings_of, opened, scanned, taken, written
+from .stored_columns import CASES, COLUMNS
 
 ROWS = pa.array([1, None, 3], pa.int32())
 
@@ -67,3 +72,36 @@ def test_metadata_beyond_the_tail_costs_a_second_read():
 
     assert 3 == open_file(source, Context("f")).num_rows
     assert 2 == source.stats.read_iops
+
+
+VERSIONS = ("0.1", "2.0", "2.1", "2.2", "2.3")
+
+
+def _stored_in(version: str) -> list[str]:
+    """Name the columns of a version; of 0.1 one for each kind of page."""
+    if version == "0.1":
+        return ["no nulls", "booleans of a slice", "strings with nulls", "lists", "vectors"]
+    return [name for name, of in CASES if of == version]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+@settings(max_examples=150)
+def test_changed_bytes_are_rows_or_an_error(version, data):
+    """Reading, taking and checking a file with other bytes anywhere, or without its end."""
+    stored = COLUMNS[data.draw(st.sampled_from(_stored_in(version)))]
+    table = stored.parts()[0].slice(0, data.draw(st.sampled_from([4, 120])))
+    damaged = bytearray(written(table, version))
+    for _ in range(data.draw(st.integers(0, 3))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] ^= data.draw(st.integers(1, 255))
+    bad = bytes(damaged[: data.draw(st.sampled_from([None, len(damaged) - 1, 0]))])
+    try:
+        reader = column(bad)
+        assert reader.num_rows == len(scanned(reader))
+        taken(reader, [0] * bool(reader.num_rows))
+    except BytesError as error:
+        assert error.clause.startswith("L.") and str(error.found) and str(error.wanted)
+        assert error.offset >= 0
+    findings = findings_of(bad)
+    assert all(one.clause.startswith("L.") for one in findings)
+    assert findings or len(bad) == len(damaged)
