@@ -4,7 +4,6 @@ The parent has the large libraries loaded, and nothing of this repository; a chi
 packages anew, the changed module through a finder, and puts cases to the adapter without a process
 between. A case that takes more than its share of processor time ends the child.
 
-    touched(root, kinds)            which cases of some kinds run through which lines
     killer(root, module, tree, ids) the first of the cases that notices, or none
     Judge(root).killer(...)         the same, from a parent that has all imported
     Judge(root).told(...)           what other work says of it: `mutant_tests.py` asks tests
@@ -13,11 +12,9 @@ between. A case that takes more than its share of processor time ends the child.
 from __future__ import annotations
 
 import ast
-import functools
 import gc
 import importlib.abc
 import importlib.machinery
-import json
 import math
 import os
 import resource
@@ -31,7 +28,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING
 
 import google.protobuf.descriptor_pb2
 import jsonschema
@@ -43,9 +39,6 @@ import regex
 import xxhash
 from mutant_swap import Changes, imported
 from sources import Source
-
-if TYPE_CHECKING:
-    from coverage import Coverage
 
 LOADED = (google, jsonschema, ml_dtypes, np, pyarrow, pyroaring, regex, xxhash)
 """Libraries that every child has from its parent."""
@@ -86,9 +79,6 @@ UNASKED = "not all asked"
 OTHER_CLAUSE = "other clause"
 """What a case says of bytes that are refused, as they must be, for another reason than its own."""
 
-Lines = Mapping[str, Mapping[int, Sequence[str]]]
-"""Ids of cases or tests by file of the reference and line."""
-
 Tell = Callable[[str], None]
 """Takes what a child says: the id of what it asks, a line each, and then the end."""
 
@@ -102,24 +92,6 @@ class Verdict:
 
     case: str = ""
     how: str = ""
-
-
-def touched(root: Path, *, writing: bool = False) -> tuple[Lines, list[str]]:
-    """Return the cases by line, and the ids of cases that the reference itself does not pass.
-
-    They are the cases of readers, or those that are about `writing`.
-    """
-    return traced(lambda tell: _trace(root, writing, tell))
-
-
-def traced(trace: Callable[[Tell], None]) -> tuple[Lines, list[str]]:
-    """Return the ids by line, and those left out, that a child told by `tell_lines`."""
-    found = json.loads(in_child(trace))
-    lines = {
-        name: {int(line): ids for line, ids in by_line.items()}
-        for name, by_line in found["lines"].items()
-    }
-    return lines, found["failing"]
 
 
 def killer(
@@ -250,7 +222,7 @@ def _judge(
     root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], seconds: float, tell: Tell
 ) -> None:
     sys.meta_path.insert(0, Changed(changed))
-    _ask(_runner(root, ids), ids, tell, seconds)
+    _ask(runner(root, ids), ids, tell, seconds)
 
 
 def _ask(run: _Run, ids: Sequence[str], tell: Tell, seconds: float) -> None:
@@ -269,60 +241,6 @@ def _ask(run: _Run, ids: Sequence[str], tell: Tell, seconds: float) -> None:
             tell(f"={outcome}\n")
             return
     tell(f"{LIVES}{otherwise}\n")
-
-
-def caches_made_here() -> Callable[[], None]:
-    """Return what empties every cache that is made from now on: what it knows runs no line."""
-    made: list[functools._lru_cache_wrapper[object]] = []
-    real = functools.lru_cache
-
-    def lru_cache(maxsize: object = 128, typed: bool = False) -> object:
-        if callable(maxsize):
-            return lru_cache()(maxsize)  # type: ignore[operator]
-
-        def cached(function: Callable[..., object]) -> functools._lru_cache_wrapper[object]:
-            made.append(real(maxsize, typed)(function))  # type: ignore[call-overload]
-            return made[-1]
-
-        return cached
-
-    functools.lru_cache = lru_cache  # type: ignore[assignment]
-
-    def empty() -> None:
-        for cache in made:
-            cache.cache_clear()
-
-    return empty
-
-
-def _trace(root: Path, writing: bool, tell: Tell) -> None:
-    import coverage
-
-    empty_caches = caches_made_here()
-    tracer = coverage.Coverage(data_file=None, source=[str(root / "reference" / "lanceref")])
-    tracer.start()
-    run = _runner(root, None)
-    failing = []
-    for case_id in run.writing if writing else run.reading:
-        tracer.switch_context(case_id)
-        empty_caches()
-        if run(case_id) != "pass":
-            failing.append(case_id)
-    tracer.stop()
-    tell_lines(tracer, root, failing, tell)
-
-
-def tell_lines(tracer: Coverage, root: Path, failing: Collection[str], tell: Tell) -> None:
-    """Tell which lines each context of a tracer ran through, without those of some."""
-    data = tracer.get_data()
-    lines = {
-        Path(name).relative_to(root).as_posix(): {
-            line: sorted(set(ids) - {""} - set(failing))
-            for line, ids in data.contexts_by_lineno(name).items()
-        }
-        for name in data.measured_files()
-    }
-    tell(json.dumps({"lines": lines, "failing": sorted(failing)}))
 
 
 class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -408,7 +326,7 @@ class _Run:
         return OTHER_CLAUSE if reject and not named and result.outcome == "pass" else result.outcome
 
 
-def _runner(root: Path, wanted: Iterable[str] | None) -> _Run:
+def runner(root: Path, wanted: Iterable[str] | None) -> _Run:
     """Import the packages anew, whatever the parent has of them."""
     forget(root)
     return _Run(root, wanted)

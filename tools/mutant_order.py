@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from mutant_child import Lines
+from mutant_lines import Lines
 from mutant_tests import TESTS
 from mutants import Mutant
 

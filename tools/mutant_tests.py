@@ -25,18 +25,8 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
-from mutant_child import (
-    LIVES,
-    UNASKED,
-    Judge,
-    Lines,
-    Tell,
-    Verdict,
-    caches_made_here,
-    forget,
-    tell_lines,
-    traced,
-)
+from mutant_child import LIVES, UNASKED, Judge, Tell, Verdict, forget
+from mutant_lines import Lines, caches_made_here, tell_lines, traced
 from sources import Source
 
 if TYPE_CHECKING:

@@ -43,7 +43,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from equivalents import excuse, load
-from mutant_child import OTHER_CLAUSE, UNASKED, Judge, Lines, Verdict, touched
+from mutant_child import OTHER_CLAUSE, UNASKED, Judge, Verdict
+from mutant_lines import Lines, touched
 from mutant_order import nearest, ordered, topic, touching
 from mutant_tests import ALONE, BESIDE, ORACLE, Suite, folders_of_tests, lines_of_tests
 from mutants import Mutant, mutants, mutated

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lanceref.codecs import bitpack, sequence
 from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_mini, encode_zip
-from lanceref.codecs.encoder_inputs import Params, params_of
+from lanceref.codecs.encoder_inputs import Params, packed_bytes, params_of, run_bytes, starts_of
 from lanceref.codecs.values import Fixed, FixedSizeList
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
 
@@ -55,6 +58,25 @@ CHUNKS = [
     (variable([b"abcd"] * 9000), TEXT, {}, "variable"),
 ]
 """Values, facts of the type, metadata, codecs."""
+
+
+@given(st.sampled_from([16, 32, 64]), st.data())
+def test_sizes_that_are_compared_are_those_that_follow(bits, draw):
+    """Of packed bits, with a tail or not, of blocks of any widths, and of runs, cut ones too."""
+    values = st.integers(0, 2**bits - 1) | st.integers(0, 9)
+    runs = st.lists(st.tuples(values, st.integers(1, 9) | st.integers(250, 700)), min_size=1)
+    some, lengths = zip(*draw.draw(runs), strict=True)
+    numbers = np.repeat(np.array(some, f"<u{bits // 8}"), lengths)
+    counts, widths = np.array([len(numbers)]), bitpack.block_widths(numbers)
+    parts = [numbers[at : at + bitpack.BLOCK] for at in range(0, len(numbers), bitpack.BLOCK)]
+    blocks = bitpack.encode_inline_chunks(numbers, np.array([*map(len, parts)]))
+    width = int(widths.max())
+    packed = bitpack.encode_out_of_line(numbers, counts, width)
+
+    assert [bitpack.out_of_line_bytes(len(numbers), bits, width)] == packed[1].tolist()
+    assert packed_bytes(numbers, widths) == sum(blocks[1])
+    size_bytes = sequence.encode_run_blocks(numbers, counts)[1][0] - sequence.RUNS_HEADER_BYTES
+    assert (len(starts_of(numbers)), size_bytes) == run_bytes(numbers, 1 << 40)
 
 
 @pytest.mark.parametrize(("values", "kind", "knobs", "arms"), CHUNKS)

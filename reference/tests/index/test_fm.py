@@ -7,14 +7,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pylanceref
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage
 from lanceref.index.fm import fm
 from lanceref.index.fm.fm import rows_with, texts_of
 from lanceref.index.fm.partition import Partition, open_partition, suffix_array
-from lanceref.index.fm.wavelet import HuffmanTree, build_tree, parse_topology
+from lanceref.index.fm.wavelet import BYTE, HuffmanTree, build_tree, parse_topology
 from pylanceref.indices import IndexConfig
 
 from .tables import ids, write
@@ -63,6 +65,26 @@ def test_what_is_written_is_parsed(text):
     assert set(paths) == set(text)
     lengths = sorted((-text.count(byte), len(path)) for byte, path in paths.items())
     assert all(a[1] <= b[1] for a, b in pairwise(lengths) if a[0] < b[0])
+
+
+SIDES = st.tuples(st.sampled_from([0, 1, 2]), st.integers(0, 5) | st.integers(250, 260))
+"""Kinds and numbers of sides: nodes, bytes, and neither."""
+
+
+@given(st.binary(min_size=2, max_size=6).filter(lambda text: len(set(text)) > 1), SIDES, st.data())
+def test_a_side_is_another_byte_or_there_is_no_tree(text, side, draw):
+    """A node in another place, or a byte twice, is refused."""
+    sides = [list(both) for both in tree_of(text).sides]
+    node, bit = draw.draw(st.integers(0, len(sides) - 1)), draw.draw(st.integers(0, 1))
+    before, sides[node][bit] = sides[node][bit], side
+    data = HuffmanTree([tuple(both) for both in sides]).encode_topology()
+    if side == before or (
+        (before[0], side[0]) == (BYTE, BYTE) and side[1] not in {*text, *range(256, 261)}
+    ):
+        assert parsed(data).encode_topology() == data
+    else:
+        with pytest.raises(CorruptPage):
+            parsed(data)
 
 
 def test_worked_columns(tmp_path):

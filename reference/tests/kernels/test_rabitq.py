@@ -27,6 +27,7 @@ from lanceref.kernels.rabitq_estimate import (
     error_factors,
     factors,
     query_terms,
+    residual_factors,
     sign_sums,
 )
 
@@ -126,9 +127,15 @@ N2 = np.array([10], np.float32)
     ("metric", "add", "scale"), [("l2", 10 + 20 * 0.5 / 2, -10), ("dot", 1 + 1 + 10 * 0.25, -5)]
 )
 def test_worked_factors(metric, add, scale):
-    """Of z = (1, -3) and g = (2, 1): a = 2, h = 1/2, z.g = -1."""
+    """Of z = (1, -3) and g = (2, 1): a = 2, h = 1/2, z.g = -1; older ones have 5 / sqrt(2)."""
     found = factors(Z, W, G, N2, metric)
     assert (found.add.tolist(), found.scale.tolist()) == ([add], [scale])
+    older, twice = residual_factors(Z, W, G, N2, metric), 2 if metric == "l2" else 1
+    assert [10 if metric == "l2" else 2] == older.add.tolist()
+    np.testing.assert_allclose(older.scale, [-twice * 5 / np.sqrt(2)], rtol=1e-6)
+    found = error_factors(Z, W, N2, metric)
+    np.testing.assert_allclose(found, [twice * np.sqrt(10) * 1.9 * 0.5], rtol=1e-6)
+    assert [0] == error_factors(Z[:, :1], W[:, :1], N2, metric).tolist()
 
 
 DIM = 64

@@ -1,5 +1,7 @@
 """Compaction: which fragments are joined, and what becomes of their indices."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -35,6 +37,26 @@ def test_fragments_can_be_left_out(tmp_path):
 
     assert [[2, 3]] == _groups(made, target_rows_per_fragment=10, excluded_fragment_ids=[1])
     assert [[0, 1]] == _groups(made, target_rows_per_fragment=10, max_source_fragments=3)
+
+
+def test_limits_are_reached_and_not_passed(tmp_path):
+    """As many deleted rows, overlays and rows as there may be leave a fragment as it is."""
+    rules = CompactionRules(materialize_deletions_threshold=0.1, max_overlays=3)
+    for deleted, overlays, wanted in ((10, 3, False), (11, 3, True), (10, 4, True)):
+        fragment, columns = (
+            SimpleNamespace(overlays=overlays * [1]),
+            SimpleNamespace(stated_rows=100),
+        )
+        rows = SimpleNamespace(fragment=fragment, columns=columns, num_deleted=deleted)
+        assert wanted == rules.rewrites(rows)
+    made = _table(tmp_path, 5, 5, 4, 5, 6)
+    assert [[0, 1, 2, 3, 4]] == _groups(made, target_rows_per_fragment=20)
+    assert [[2, 3]] == _groups(made, target_rows_per_fragment=6, excluded_fragment_ids=[1])
+    ten = {"target_rows_per_fragment": 10}
+    assert [[0, 1], [2, 3, 4]] == _groups(made, **ten)
+    for name, of_both in {"max_source_fragments": 5, "max_source_rows": 25}.items():
+        assert [[0, 1], [2, 3, 4]] == _groups(made, **ten, **{name: of_both})
+        assert [[0, 1]] == _groups(made, **ten, **{name: of_both - 1})
 
 
 def test_rows_that_were_moved_before_are_in_the_index(tmp_path):
