@@ -265,7 +265,6 @@ DOCUMENTS = [
 ]
 FOUND = {"n": pa.int64(), "f": pa.float64(), "s": pa.utf8(), "d.e": pa.int64(), "x": pa.int64()}
 NUMBERS = bytes([0, 127, 255, 127, 255, 255, 127, 255, 255, 255, 127]) * 2
-"""Eight varints of up to four bytes."""
 
 
 def sound():

@@ -68,7 +68,6 @@ def test_what_is_written_is_parsed(text):
 
 
 SIDES = st.tuples(st.sampled_from([0, 1, 2]), st.integers(0, 5) | st.integers(250, 260))
-"""Kinds and numbers of sides: nodes, bytes, and neither."""
 
 
 @given(st.binary(min_size=2, max_size=6).filter(lambda text: len(set(text)) > 1), SIDES, st.data())

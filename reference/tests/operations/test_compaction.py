@@ -61,7 +61,6 @@ def test_limits_are_reached_and_not_passed(tmp_path):
         assert wanted == rules.rewrites(rows)
     made = _table(tmp_path, 5, 5, 4, 5, 6)
     assert [[0, 1, 2, 3, 4]] == _groups(made, target_rows_per_fragment=20)
-    assert [[2, 3]] == _groups(made, target_rows_per_fragment=6, excluded_fragment_ids=[1])
     ten = {"target_rows_per_fragment": 10}
     assert [[0, 1], [2, 3, 4]] == _groups(made, **ten)
     for name, of_both in {"max_source_fragments": 5, "max_source_rows": 25}.items():
