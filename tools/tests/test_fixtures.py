@@ -1,15 +1,18 @@
-"""Fixtures: each check finds a damaged case; packing, the wheel, and scripts of defects."""
+"""Fixtures: each check finds a damaged case; packing, wheel, files of a release, defects."""
 
 import ast
+import hashlib
 import json
 import shutil
 import sys
+import tarfile
 from pathlib import Path
 
 import defects
 import pytest
+import release
 from hatchling.builders.wheel import WheelBuilder
-from lance_conformance import places, stored, suite
+from lance_conformance import __version__, places, stored, suite
 from lance_conformance.stored import case_folder
 from sources import ROOT
 from wheel_fixtures import TARGET, Fixtures, write_archive
@@ -218,3 +221,41 @@ def test_the_exit_code_is_the_outcome(tmp_path, end, outcome):
     path.write_text(SCRIPT + end)
 
     assert outcome == defects.run(sys.executable, path)[0]
+
+
+CASES = "file/2.1/levels/l*"
+
+
+def test_the_tarball_has_cases_schemas_and_protocol(tmp_path):
+    """Plain files below a folder with the version in its name, as SUITE.json fixes them."""
+    path = release.write_tarball(tmp_path, [CASES])
+    with tarfile.open(path) as tar:
+        tar.extractall(tmp_path, filter="data")
+    folder = tmp_path / f"lance-conformance-suite-{__version__}"
+    case = folder / "file/2.1/levels/list"
+    files = {name.name for name in case.iterdir()}
+
+    assert f"{folder.name}.tar.gz" == path.name
+    assert {"case.json", "data.lance", "data.lance.hexmap", "expect.arrow", "expect.json"} == files
+    assert "stored" not in json.loads((case / "case.json").read_text())
+    assert (case / "data.lance").read_bytes() == stored.read_case(
+        ROOT / "fixtures/file/2.1/levels/list"
+    )["data.lance"]
+    assert {"PROTOCOL.md", "README.md", "LICENSE", "register.json", "SUITE.json", "schemas"} <= {
+        one.name for one in folder.iterdir()
+    }
+    assert {"case.schema.json", "protocol.schema.json", "report.schema.json"} == {
+        one.name for one in (folder / "schemas").iterdir()
+    }
+    assert [] == suite.verify(folder)
+
+
+def test_the_same_files_make_the_same_tarball(tmp_path):
+    """Nothing of the machine or the hour is in it, and the checksums say so."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    one, other = (release.write_tarball(tmp_path / name, [CASES]) for name in "ab")
+    digest = hashlib.sha256(one.read_bytes()).hexdigest()
+
+    assert one.read_bytes() == other.read_bytes()
+    assert f"{digest}  {one.name}\n" == release.write_checksums(tmp_path / "a").read_text()
