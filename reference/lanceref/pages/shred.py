@@ -63,7 +63,7 @@ def shred(
     """Yield the rows of every leaf at or below `field`, in column order.
 
     `outer` are the layers around the field, `mask` says which of its values are in a valid struct.
-    `mask` (values,).
+    `mask` (values,). Raises NotStorable for a value of a dictionary of nulls.
     """
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
