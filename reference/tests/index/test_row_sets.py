@@ -42,8 +42,8 @@ def of(*values: int) -> RowSet:
 
 
 def test_size_0_is_a_whole_fragment():
-    """All its rows are in the set, and a fragment written whole is parsed so."""
-    rows = RowSet(of(7).keys, frozenset({1}))
+    """A fragment that is in the set as a whole stays whole, though a single row of it is too."""
+    rows = RowSet(of(7, 1 << 32 | 3).keys, frozenset({1}))
     data = RowSet.encode(rows)
     assert data.endswith(struct.pack("<II", 1, 0))
     assert parse(data).whole == {1}
