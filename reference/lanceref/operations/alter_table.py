@@ -136,14 +136,18 @@ def cast_values(values: pa.Array, wanted: pa.DataType) -> pa.Array:
             except pa.ArrowInvalid:
                 text = f"Can't cast value {one} to type {type_name(wanted)}"
                 raise SchemaRefused(f"Cast error: {text}") from error
-        raise
+        raise SchemaRefused("Dictionary key bigger than the key type") from error
 
 
 def _cast_all(values: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Return values in another type; moments get a coarser unit, and a zone by their local time."""
     if types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if not types.is_temporal(values.type) or types.is_dictionary(wanted):
+    if types.is_dictionary(wanted) and not types.is_boolean(wanted.value_type):
+        coded = _cast_all(values, wanted.value_type).dictionary_encode()
+        keys = coded.indices.cast(wanted.index_type)
+        return pa.DictionaryArray.from_arrays(keys, coded.dictionary, ordered=wanted.ordered)
+    if not types.is_temporal(values.type):
         return as_column(values, wanted)
     is_local = types.is_timestamp(wanted) and wanted.tz and not getattr(values.type, "tz", None)
     target = pa.timestamp(wanted.unit) if is_local else wanted

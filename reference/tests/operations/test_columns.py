@@ -9,7 +9,8 @@ import pylanceref
 import pytest
 from lanceref.core.errors import SchemaRefused
 from lanceref.file.arrow_schema import schema_of
-from lanceref.operations.alter_table import cast_field, check_cast, drop_fields, find_field, ids_of
+from lanceref.operations import alter_table
+from lanceref.operations.alter_table import cast_field, drop_fields, find_field, ids_of
 from lanceref.operations.new_data import joined_source, key_values, ordered_source
 from lanceref.table.manifest import encode_manifest
 from pylanceref.file import LanceFileReader, LanceFileWriter
@@ -119,13 +120,8 @@ def test_a_field_below_a_struct_gets_an_id_of_its_own():
     held = find_field(SCHEMA, "n.z.p")
     made = cast_field(SCHEMA, held, pa.int64(), 40)
 
-    assert (40, held.parent_id, "p", "int64") == (
-        made.id,
-        made.parent_id,
-        made.name,
-        made.logical_type,
-    )
-    assert {held.id} == ids_of(held)
+    found = (made.id, made.parent_id, made.name, made.logical_type, ids_of(held))
+    assert (40, held.parent_id, "p", "int64", {held.id}) == found
     with pytest.raises(SchemaRefused, match="cannot be cast"):
         cast_field(SCHEMA, find_field(SCHEMA, "l.item.x"), pa.int64(), 40)
 
@@ -149,11 +145,15 @@ def test_a_struct_with_a_column_of_its_own_is_not_cast(tmp_path, version):
         (pa.list_(pa.float32(), 4), pa.list_(pa.float16(), 4)),
         (pa.dictionary(pa.int8(), pa.utf8()), pa.large_utf8()),
         (pa.large_utf8(), pa.dictionary(pa.int8(), pa.utf8())),
+        (pa.dictionary(pa.int16(), pa.int64()), pa.dictionary(pa.int8(), pa.int32())),
     ],
 )
 def test_values_of_one_kind_can_be_cast(held, wanted):
     """Numbers, texts and lists of them can be cast to another width; dictionaries are texts."""
-    check_cast("a", held, wanted)
+    alter_table.check_cast("a", held, wanted)
+    assert wanted == alter_table.cast_values(pa.nulls(1, held), wanted).type
+    with pytest.raises(SchemaRefused, match="key bigger"):
+        alter_table.cast_values(pa.array(range(129)), pa.dictionary(pa.int8(), pa.int64()))
 
 
 @pytest.mark.parametrize(
