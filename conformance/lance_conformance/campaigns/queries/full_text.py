@@ -41,7 +41,11 @@ Scan: TypeAlias = dict[str, object]
 
 TOLERANCE = 1e-5
 
-MISSING = "injected BM25 scorer is missing compound FTS token"
+OUTSIDE = {
+    "injected BM25 scorer is missing compound FTS token": "refused only with the rows outside",
+    "expected a string array, got LargeBinary": "JSON refused only with the rows outside",
+}
+"""Errors of the oracle where rows lie outside the index -> the sign of each."""
 
 QUESTIONS = 10
 """Questions at each step of a table."""
@@ -177,8 +181,8 @@ class Life:
             return None
         if isinstance(wanted, str):
             covered = equal(*ask({**scan, "fast_search": True}), limited="limit" in scan)
-            known = MISSING in wanted and covered
-            return "refused only with the rows outside the index" if known else None
+            signs = (sign for error, sign in OUTSIDE.items() if covered and error in wanted)
+            return next(signs, None)
         limit = scan.get("limit")
         whole = ask({name: one for name, one in scan.items() if name != "limit"})
         if isinstance(limit, int) and not equal(_best(whole[1], limit), found, limited=True):
