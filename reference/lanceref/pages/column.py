@@ -6,7 +6,8 @@ description checked when the column is opened. A field is read by bringing the r
 whose pages end at different rows, to common rows and joining them. What
 siblings share is compared before they are joined (see `field_checks`).
 
-Clauses: L.page.layout.present, L.page.layout.scale, L.page.limits.row, L.page.siblings.rows
+Clauses: L.page.layout.present, L.page.layout.scale, L.page.limits.row, L.page.siblings.rows,
+L.page.required.null
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import bitmap, offsets_buffer, whole
-from lanceref.core.context import specified
+from lanceref.core.context import expect, specified
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import FileVersion
@@ -241,6 +242,9 @@ def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 
         children.append(assemble(child, leaves[at : at + used], place, depth + 1))
         at += used
     buffers, type_ = [bitmap(layer.validity)], field.arrow.type
+    if pa.types.is_map(type_):  # pyarrow ends the process where an entry or a key is null
+        nulls = sum(one.null_count for one in (*children, children[0].field(0)))
+        expect("L.page.required.null", f"{nulls} null items", "0 null items", place)
     if layer.offsets is not None:
         buffers.append(offsets_buffer(type_, layer.offsets, "L.page.leaf.kind", place))
     return pa.Array.from_buffers(type_, layer.count, buffers, children=children)

@@ -39,11 +39,7 @@ class Life(RuleBasedStateMachine):
         self.lines: dict[str, dict[int, State]] = {}
         self.next_key = 0
 
-    @initialize(
-        values=VALUES,
-        version=st.sampled_from(["2.0", "2.1", "2.2"]),
-        stable=st.booleans(),
-    )
+    @initialize(values=VALUES, version=st.sampled_from(["2.0", "2.1", "2.2"]), stable=st.booleans())
     def create(self, values, version, stable) -> None:
         """Write the first version with files of at most three rows."""
         rows = self._new_rows(values)
@@ -123,12 +119,7 @@ class Life(RuleBasedStateMachine):
             ],
         )
 
-    @rule(
-        values=VALUES,
-        which=REMAINDERS,
-        line=st.integers(0, 9),
-        removes=st.booleans(),
-    )
+    @rule(values=VALUES, which=REMAINDERS, line=st.integers(0, 9), removes=st.booleans())
     def merge(self, values, which, line, removes) -> None:
         """Give matched keys new values, insert new ones, and maybe delete all others."""
         line, new = self._line(line), self._new_rows(values)

@@ -150,10 +150,7 @@ def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
         second: pa.Array = pa.array(some(60), field.type)
     else:
         field = blob_field(
-            "b",
-            inline_size_threshold=10,
-            dedicated_size_threshold=70,
-            pack_file_size_threshold=200,
+            "b", inline_size_threshold=10, dedicated_size_threshold=70, pack_file_size_threshold=200
         )
         outside = [Blob(uri=uri, position=5, size=7), uri]
         first = blob_array([rng.choice([one, *outside]) for one in some(60)])
@@ -285,11 +282,7 @@ def test_a_file_refuses_what_it_cannot_do():
     file = _file()
     assert (file.read_range(0, 2), file.read_range(79, 1)) == (DATA[10:12], DATA[89:90])
     assert (file.size(), repr(file)) == (80, "<BlobFile size=80>")
-    for call in (
-        lambda: file.seek(-1),
-        lambda: file.seek(0, 7),
-        lambda: file.read_range(79, 2),
-    ):
+    for call in (lambda: file.seek(-1), lambda: file.seek(0, 7), lambda: file.read_range(79, 2)):
         with pytest.raises(ValueError, match=r"."):
             call()
     file.close()

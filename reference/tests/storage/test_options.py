@@ -117,8 +117,7 @@ def test_every_key_is_one_that_the_client_knows(scheme):
 
 
 @pytest.mark.parametrize(
-    "uri",
-    ["az://container/x", "abfss://container@account.dfs.core.windows.net/x", "gs://bucket/x"],
+    "uri", ["az://container/x", "abfss://container@account.dfs.core.windows.net/x", "gs://bucket/x"]
 )
 def test_other_clouds_have_a_client(uri):
     """Azure and Google URIs get a client, one for the same options."""
@@ -234,18 +233,10 @@ def test_bases_are_reached_with_their_own_options(server, tmp_path, ours_first):
     of_base = {f"base_1.{key}": value for key, value in server.options.items()}
     base = (DatasetBasePath if ours_first else lance.DatasetBasePath)(home, name="cloud")
     pair[0].write_dataset(
-        ROWS,
-        tmp_path / "t",
-        initial_bases=[base],
-        target_bases=["cloud"],
-        storage_options=of_base,
+        ROWS, tmp_path / "t", initial_bases=[base], target_bases=["cloud"], storage_options=of_base
     )
     pair[1].write_dataset(
-        ROWS,
-        tmp_path / "t",
-        mode="append",
-        target_bases=["cloud"],
-        storage_options=of_base,
+        ROWS, tmp_path / "t", mode="append", target_bases=["cloud"], storage_options=of_base
     )
 
     assert 2 == len(server.keys(home))
