@@ -208,7 +208,8 @@ def _put(out: Bytes, at: Ints, data: Bytes, starts: Ints, sizes: Ints) -> None:
 def read_pages(parts: Sequence[values_2_0.Part]) -> Iterable[tuple[Page, pa.Array]]:
     """Return the wanted rows of every page: those of 2.0's flat values are read at once."""
     flat = [one for _, read, _ in parts if (one := _flat_rows(read)) is not None]
-    if len(parts) < 2 or len(flat) < len(parts) or not flat[0][1]:
+    few = sum(len(rows.starts) for *_, rows in parts) <= len(parts)  # a scan: copied once
+    if few or len(flat) < len(parts) or not flat[0][1]:
         return values_2_0.read_pages.plain(parts)
     (page, read, _), size = parts[0], flat[0][1]
     first = [one.extent.offset + rows.starts * size for (one, _), (*_, rows) in zip(flat, parts)]
