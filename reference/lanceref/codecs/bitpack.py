@@ -78,7 +78,7 @@ def decode_inline(run: ChunkRun, bits: int) -> Fixed:
             run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
     out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
     unpack_chunks(run, widths, out)
-    _lint_unused(run, np.arange(run.num_chunks), out, run.counts)
+    lint_unused(run, np.arange(run.num_chunks), out, run.counts)
     return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
 
 
@@ -122,7 +122,7 @@ def inline_widths(run: ChunkRun, bits: int) -> Ints:
     return widths
 
 
-def _lint_unused(run: ChunkRun, chunks: Ints, blocks: NDArray[np.generic], used: Ints) -> None:
+def lint_unused(run: ChunkRun, chunks: Ints, blocks: NDArray[np.generic], used: Ints) -> None:
     """Report values other than 0 after the `used` ones of the last block of each of `chunks`."""
     if run.ctx.validating:
         unused = (blocks != 0) & (np.arange(BLOCK) >= used[:, None])

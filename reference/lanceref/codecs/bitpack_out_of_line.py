@@ -15,8 +15,8 @@ from lanceref.codecs.bitpack import (
     BLOCK,
     ROW_STARTS,
     Unsigned,
-    _lint_unused,
     blocks_of,
+    lint_unused,
     pack,
     unpack,
 )
@@ -73,7 +73,7 @@ def _out_of_line(
         if target is not out:
             out[rows] = target
     padded = np.flatnonzero(is_padded)
-    _lint_unused(run, padded, out[ends[padded] - 1], tail[padded])
+    lint_unused(run, padded, out[ends[padded] - 1], tail[padded])
     raw = np.flatnonzero(is_raw)
     packed_counts = np.where(is_raw, full * BLOCK, run.counts)
     tails = _raw_values(run, raw, tail[raw], bits, width).astype(dtype)

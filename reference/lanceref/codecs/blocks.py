@@ -54,7 +54,7 @@ def decode_blocks(encoding: CompressiveEncoding, run: ChunkRun, name: str = "val
             parts = sequence.split_runs(run) if has_payload(encoding) else run.without_bytes(2)
             return decode_rle(encoding.rle, parts)
         case "general":
-            return decode_blocks(*_opened(encoding, run), name)
+            return decode_blocks(*below_general(encoding, run), name)
         case "constant":
             return sequence.decode_constant(encoding.constant, run)
         case "range":
@@ -100,7 +100,10 @@ def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
 
     The size of a child that is flat tells how many there are. Raises UnknownEncoding.
     """
-    children = _opened(encoding.values, run.only(0)), _opened(encoding.run_lengths, run.only(1))
+    children = (
+        below_general(encoding.values, run.only(0)),
+        below_general(encoding.run_lengths, run.only(1)),
+    )
     flat = [(child.flat, part) for child, part in children if child.HasField("flat")]
     counts = [part.sizes[0] // (child.bits_per_value // 8) for child, part in flat]
     if len(counts) > 1:
@@ -116,7 +119,9 @@ def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
     return sequence.expand_runs(run, runs, values, lengths)
 
 
-def _opened(encoding: CompressiveEncoding, run: ChunkRun) -> tuple[CompressiveEncoding, ChunkRun]:
+def below_general(
+    encoding: CompressiveEncoding, run: ChunkRun
+) -> tuple[CompressiveEncoding, ChunkRun]:
     """Return an encoding and its run as they are below general compression."""
     while encoding.HasField("general"):
         name = general.codec_name(encoding.general, run.place())

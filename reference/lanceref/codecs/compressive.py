@@ -16,7 +16,7 @@ from __future__ import annotations
 from functools import partial
 
 from lanceref.codecs import bitpack, general, nested, sequence, variable, variable_offsets
-from lanceref.codecs.blocks import _opened, decode_rle, integers
+from lanceref.codecs.blocks import below_general, decode_rle, integers
 from lanceref.codecs.chunk_run import (
     ChunkRun,
     decode_flat,
@@ -54,7 +54,7 @@ def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
             bits = encoding.byte_stream_split.values.flat.bits_per_value
             return general.decode_streams(run, bits)
         case "general":
-            return decode_mini(*_opened(encoding, run))
+            return decode_mini(*below_general(encoding, run))
         case "fixed_size_list":
             return nested.decode_lists(encoding.fixed_size_list, run)
         case "packed_struct":

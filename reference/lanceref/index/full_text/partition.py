@@ -78,7 +78,7 @@ class Partition:
             names = file.read("_token", pa.utf8(), whole=TOKENS).to_pylist()
             numbers = file.read("_token_id", pa.uint32(), whole=TOKENS).to_pylist()
             return dict(zip(names, numbers, strict=True))
-        expect(TOKENS, f"{file.num_rows} dictionaries", "1 dictionaries", file.place)
+        expect(TOKENS, f"dictionaries: {file.num_rows}", "dictionaries: 1", file.place)
         (data,) = _blobs(file.read("_token_fst_bytes", pa.large_binary()), file)
         fst = parse_fst(data)
         expect(TOKENS, f"{fst.count} tokens", f"{self.num_tokens} tokens", file.place)

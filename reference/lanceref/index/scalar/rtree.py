@@ -176,7 +176,7 @@ def read_boxes(file: IndexFile, rows: NDArray[np.int64]) -> tuple[Boxes, Keys]:
 def read_nulls(segment: Segment) -> RowSet:
     """Return the rows that are null. Raises FormatError."""
     file = segment.file(NULLS)
-    expect("L.index.rtree.nulls", f"{file.num_rows} rows", "1 rows", file.place)
+    expect("L.index.rtree.nulls", f"rows: {file.num_rows}", "rows: 1", file.place)
     (cursor,) = file.take_cursors("nulls", np.arange(1), "L.index.rtree.nulls")
     return RowSet.parse(cursor)
 

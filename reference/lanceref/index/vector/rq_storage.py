@@ -39,7 +39,7 @@ from lanceref.index.vector.storage import (
     StorageType,
     compact,
     entry,
-    expect,
+    expect_named,
     parse_tensor,
     tensor_of,
 )
@@ -256,7 +256,7 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
     if type_ == "fast":
         rotation = _parse_fast(given, dim, place)
     else:
-        expect(ROTATION, place, "rotation type", type_, "matrix")
+        expect_named(ROTATION, place, "rotation type", type_, "matrix")
         position = entry(given, "rotate_mat_position", int, METADATA, place)
         matrix = parse_tensor(file.message(position, index_pb2.Tensor), place)
         if matrix.shape != (dim, dim) or matrix.dtype == np.uint8:
@@ -270,7 +270,7 @@ def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Pla
         raise FormatError("L.index.vector.rq.estimator", place, found, wanted)
     if num_bits == 1:
         extended = [name for name in names if name in (BLOCKED, FOLLOWING)]
-        expect("L.index.vector.rq.columns", place, "codes of more than one bit", extended, [])
+        expect_named("L.index.vector.rq.columns", place, "codes of more than one bit", extended, [])
     packed = entry(given, "packed", bool, METADATA, place)
     residual, errors = estimator == RESIDUAL, ERROR in names or num_bits > 1
     return Rotated(model, rotation, num_bits, packed, residual, errors, FOLLOWING not in names)
@@ -285,7 +285,7 @@ def _parse_bits(given: Mapping[str, object], place: Place) -> int:
 
 
 def _parse_fast(given: Mapping[str, object], dim: int, place: Place) -> FastRotation:
-    expect(ROTATION, place, "code_dim", entry(given, "code_dim", int, METADATA, place), dim)
+    expect_named(ROTATION, place, "code_dim", entry(given, "code_dim", int, METADATA, place), dim)
     signs, size = given.get("fast_rotation_signs"), ROUNDS * (dim // 8)
     octets = signs if isinstance(signs, list) else []
     if len(octets) != size or not all(type(one) is int and 0 <= one < 256 for one in octets):

@@ -36,7 +36,7 @@ from lanceref.index.vector.storage import (
     Sample,
     Score,
     StorageType,
-    expect,
+    expect_named,
     integer,
 )
 from lanceref.kernels.distance import AnyVectors, Floats, blocks, products
@@ -189,8 +189,8 @@ class Sq(Quantizer):
 
 def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Place) -> Sq:
     """Return the quantizer of a file. Raises FormatError."""
-    expect("L.index.vector.sq.bits", place, "num_bits", given.get("num_bits"), NUM_BITS)
-    expect("L.index.vector.sq.dimension", place, "dim", given.get("dim"), model.dimension)
+    expect_named("L.index.vector.sq.bits", place, "num_bits", given.get("num_bits"), NUM_BITS)
+    expect_named("L.index.vector.sq.dimension", place, "dim", given.get("dim"), model.dimension)
     bounds = given.get("bounds")
     ends = [bounds.get(name) for name in ("start", "end")] if isinstance(bounds, dict) else []
     numbers = [

@@ -46,7 +46,7 @@ from lanceref.index.vector.storage import (
     Quantizer,
     StorageType,
     compact,
-    expect,
+    expect_named,
     parse_json,
     parse_tensor,
     read_column,
@@ -108,10 +108,10 @@ def parse_partitions(message: index_pb2.IVF, num_rows: int, place: Place) -> Par
     partitions = partitions_of(np.array(message.lengths, np.uint32).astype(np.int64))
     offsets, starts = np.array(message.offsets, np.uint64), partitions.starts.astype(np.uint64)
     if len(offsets):
-        expect("L.index.vector.ivf.lengths", place, "offsets:", len(offsets), len(starts))
+        expect_named("L.index.vector.ivf.lengths", place, "offsets:", len(offsets), len(starts))
         for wrong in np.flatnonzero(offsets != starts).tolist():
             name = f"partition {wrong} at row"
-            expect("L.index.vector.ivf.rows", place, name, offsets[wrong], starts[wrong])
+            expect_named("L.index.vector.ivf.rows", place, name, offsets[wrong], starts[wrong])
     total = int(partitions.lengths.sum())
     if total != num_rows:
         raise OutOfRange("L.index.vector.ivf.rows", place, total, f"{num_rows} rows")
@@ -170,7 +170,9 @@ def read_head(segment: Segment) -> Head:
     centroids = parse_centroids(message, place)
     name = "lance:hnsw" if type_.graphs else "lance:flat"
     texts = parse_json(file.text(name), place, name, list)
-    expect("L.index.vector.head.texts", place, f"texts in {name}:", len(texts), len(centroids))
+    expect_named(
+        "L.index.vector.head.texts", place, f"texts in {name}:", len(texts), len(centroids)
+    )
     return Head(place, type_, Model(metric, centroids), message, texts)
 
 
@@ -193,13 +195,13 @@ def read_auxiliary(segment: Segment, head: Head) -> Auxiliary:
     """Read how the vectors of an index are stored. Raises FormatError."""
     file, clause = segment.file(AUXILIARY), "L.index.vector.auxiliary.metric"
     place, metric = file.place, _metric(file.text("distance_type"), file, clause)
-    expect(clause, place, "metric", metric, head.model.metric)
+    expect_named(clause, place, "metric", metric, head.model.metric)
     message = file.message(file.number("lance:ivf"), index_pb2.IVF)
     clause, count = "L.index.vector.auxiliary.partitions", len(head.model.centroids)
-    expect(clause, place, "partitions:", len(message.lengths), count)
+    expect_named(clause, place, "partitions:", len(message.lengths), count)
     partitions = parse_partitions(message, file.num_rows, place)
     texts = parse_json(file.text("storage_metadata"), place, "storage_metadata", list)
-    expect("L.index.vector.auxiliary.storage", place, "texts of the storage:", len(texts), 1)
+    expect_named("L.index.vector.auxiliary.storage", place, "texts of the storage:", len(texts), 1)
     given = parse_json(texts[0], place, "storage_metadata", dict)
     return Auxiliary(partitions, head.type.storage.parse(given, file, head.model, place))
 
@@ -279,7 +281,7 @@ class VectorIndex(IndexType):
             f"{model.dimension} {model.centroids.dtype}",
             f"{type_.dimension} {type_.dtype}",
         )
-        expect(clause, self.head.place, "centroids of", found, wanted)
+        expect_named(clause, self.head.place, "centroids of", found, wanted)
 
     def keys(self, number: int) -> Keys:
         """Return the row ids of a partition: (rows,). Raises FormatError."""
