@@ -123,7 +123,10 @@ def inline_widths(run: ChunkRun, bits: int) -> Ints:
 
 
 def lint_unused(run: ChunkRun, chunks: Ints, blocks: NDArray[np.generic], used: Ints) -> None:
-    """Report values other than 0 after the `used` ones of the last block of each of `chunks`."""
+    """Report values other than 0 after the `used` ones of the last block of each of `chunks`.
+
+    `chunks` and `used` are (n,), `blocks` (n, 1024).
+    """
     if run.ctx.validating:
         unused = (blocks != 0) & (np.arange(BLOCK) >= used[:, None])
         for index in np.flatnonzero(unused.any(axis=1)).tolist():

@@ -122,7 +122,7 @@ def decode_rle(encoding: pb.Rle, run: ChunkRun) -> Fixed:
 def below_general(
     encoding: CompressiveEncoding, run: ChunkRun
 ) -> tuple[CompressiveEncoding, ChunkRun]:
-    """Return an encoding and its run as they are below general compression."""
+    """Return an encoding and its run below general compression. Raises UnknownEncoding."""
     while encoding.HasField("general"):
         name = general.codec_name(encoding.general, run.place())
         encoding, run = encoding.general.values, general.decompress_run(name, run)

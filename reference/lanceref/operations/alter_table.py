@@ -143,9 +143,8 @@ def _cast_all(values: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Return values in another type; moments get a coarser unit, and a zone by their local time."""
     if types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if types.is_dictionary(wanted) and not types.is_boolean(
-        wanted.value_type
-    ):  # the oracle has none
+    of_booleans = types.is_dictionary(wanted) and types.is_boolean(wanted.value_type)
+    if types.is_dictionary(wanted) and not of_booleans:  # as the oracle, which has no cast to such
         coded = _cast_all(values, wanted.value_type).dictionary_encode()
         keys = coded.indices.cast(wanted.index_type)
         return pa.DictionaryArray.from_arrays(keys, coded.dictionary, ordered=wanted.ordered)
