@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -265,6 +266,7 @@ class LanceFileWriter:
         self._path, self._caches = path, (data_cache_bytes, max_page_bytes)
         self._sink: Sink | None = None
         self._writer: FileWriter | None = None
+        self._writing = Lock()
         self.closed = False
         self.size_bytes: int | None = None
         if schema is not None:
@@ -286,19 +288,21 @@ class LanceFileWriter:
         return self._writer
 
     def write_batch(self, batch: pa.RecordBatch | pa.Table) -> None:
-        """Write the rows of a batch or of a table. Raises DataRefused, TypeError."""
+        """Write the rows of a batch or table; threads take turns. Raises DataRefused, TypeError."""
         if not isinstance(batch, pa.RecordBatch | pa.Table):
             raise TypeError(f"Expected RecordBatch or Table, got {type(batch)}")
         if self.closed:
             raise DataRefused("the file is closed")
         parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
-        for part in parts:
-            writer = self._writer if self._writer is not None else self._open(part.schema)
-            if any(map(holds_blobs, self._schema.fields)):  # prepared blobs become descriptors
-                describe = partial(prepared, data=writer)
-                writer.write_batch(described(part, self._schema, describe))
-            else:
-                writer.write_batch(part)
+        with self._writing:
+            for part in parts:
+                self._write_part(part)
+
+    def _write_part(self, part: pa.RecordBatch) -> None:
+        writer = self._writer if self._writer is not None else self._open(part.schema)
+        if any(map(holds_blobs, self._schema.fields)):  # prepared blobs become descriptors
+            part = described(part, self._schema, partial(prepared, data=writer))
+        writer.write_batch(part)
 
     def close(self) -> int | None:
         """Write the file's description and close it; return its rows, None at a second call."""

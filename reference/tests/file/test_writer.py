@@ -1,6 +1,9 @@
 """The writer of data files: bytes by hand, rows it refuses, forms it stores, pages it begins."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
+from time import sleep
 
 import numpy as np
 import pyarrow as pa
@@ -126,6 +129,20 @@ def test_the_oracle_refuses_them_too(tmp_path, name):
     call, error = WRONG_CALLS[name]
     with pytest.raises(error):
         call(Theirs, str(tmp_path / "x"))
+
+
+def test_threads_take_turns_to_write(tmp_path, monkeypatch):
+    """No batch is written while another is."""
+    turn = Lock()
+
+    def write_batch(*_):
+        assert turn.acquire(blocking=False)
+        sleep(0.001)
+        turn.release()
+
+    monkeypatch.setattr(FileWriter, "write_batch", write_batch)
+    with LanceFileWriter(tmp_path / "x", ROWS.schema) as writer, ThreadPoolExecutor(3) as pool:
+        assert [None] * 9 == [*pool.map(writer.write_batch, [ROWS] * 9)]
 
 
 BLOB = {"lance-encoding:blob": "true"}
