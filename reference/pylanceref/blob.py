@@ -223,7 +223,7 @@ def locate_blobs(
     leaf = field
     while len(leaf.children) == 1:
         (leaf,) = leaf.children
-    if not leaf.is_blob and not leaf.is_blob_v2:
+    if not (leaf.is_blob or leaf.is_blob_v2) or not pa.types.is_struct(leaf.arrow.type):
         raise ValueError(f"the column {column!r} is not a blob column")
     rows = given[0] if isinstance(given[0], pa.Array) else [unsigned(row) for row in given[0]]
     keys = np.asarray(rows, np.uint64)

@@ -168,7 +168,7 @@ def open_node(
     `rows` (batches,). Raises BadSchema, UnknownEncoding.
     """
     type_ = field.arrow.type
-    if pa.types.is_struct(type_):
+    if pa.types.is_struct(type_) and not field.is_blob:
         children = [open_node(file, child, table, dictionaries, rows) for child in field.children]
         return _struct_node(type_, children, table.place)
     pages = table.pages(field.id)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, RowNotFound
+from lanceref.core.file_versions import V0_1
 from lanceref.core.integers import unique_inverse
 from lanceref.core.limits import Budget, Limits, refuse_table
 from lanceref.file.schema import Field, LanceSchema
@@ -30,6 +31,7 @@ from lanceref.table.flags import STABLE_ROW_IDS
 from lanceref.table.logical import BlobHandling, logical_schema
 from lanceref.table.manifest import Manifest, open_manifest
 from lanceref.table.rows import ROW_OFFSET, SYSTEM_COLUMNS, FragmentRows, Fragments, in_order
+from lanceref.transactions.manifest_builder import storage_version_of
 
 Origin = tuple[int, tuple[int, ...]]
 """Where a column of the result comes from: an array that is read, and a path of children."""
@@ -163,8 +165,12 @@ class Snapshot:
     ctx: Context
 
     def schema(self, blobs: BlobHandling) -> LanceSchema:
-        """Return the fields of the table, blobs as `blobs` says."""
-        return logical_schema(self.manifest.schema, blobs)
+        """Return the fields of the table, blobs as `blobs` says; 0.1 has bytes alone."""
+        schema, message = self.manifest.schema, self.manifest.message
+        described = blobs is BlobHandling.DESCRIPTIONS and any(one.is_blob for one in schema.flat())
+        if described and storage_version_of(message) == V0_1:
+            blobs = BlobHandling.BYTES
+        return logical_schema(schema, blobs)
 
     @property
     def stable_row_ids(self) -> bool:

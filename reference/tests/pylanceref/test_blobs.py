@@ -112,10 +112,7 @@ def test_fields_and_arrays_are_the_oracles(tmp_path):
     from lance.blob import blob_field as their_field
 
     assert blob_array([b"a", None, "u"]).storage.equals(theirs([b"a", None, "u"]).storage)
-    ours, other = (
-        blob_field("b", inline_size_threshold=3),
-        their_field("b", inline_size_threshold=3),
-    )
+    ours, other = (make("b", inline_size_threshold=3) for make in (blob_field, their_field))
     assert ours.type.storage_type == other.type.storage_type
     assert ours.metadata == other.metadata
 
@@ -136,6 +133,17 @@ def test_rows_are_chosen_by_position_address_and_id():
     for how in ("indices", "addresses", "ids"):
         found = opened.take_blobs("b", **{how: [5, 0, 3, 5]})
         assert _read(found) == [SECOND[5], SECOND[0], None, SECOND[5]]
+
+
+def test_tables_of_0_1_have_the_bytes_of_blobs(tmp_path):
+    """Descriptions, and files of them, there are none; the oracle panics."""
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    rows = pa.table([[b"abc", b"", b"d"]], pa.schema([field]))
+    table = write_dataset(rows, tmp_path / "t", data_storage_version="0.1")
+    assert table.to_table(filter="b is not null")["b"].to_pylist() == [b"abc", b"d"]
+    assert table.take([2, 0])["b"].to_pylist() == [b"d", b"abc"]
+    with pytest.raises(ValueError, match="not a blob column"):
+        table.take_blobs("b", indices=[0])
 
 
 def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
