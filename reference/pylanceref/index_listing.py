@@ -165,10 +165,11 @@ def _known(table: OpenTable, name: str) -> Index | None:
 
 
 def _listed(table: OpenTable) -> list[table_pb2.IndexMetadata]:
-    """Return the entries that are shown: not those of types or versions that are not known."""
+    """Return the entries that are shown, as they are now: not of types or versions not known."""
+    entries = [one.current for one in table._snapshot.indices.segments]
     return [
         entry
-        for entry in table._snapshot.manifest.indices
+        for entry in entries
         if entry.name in SYSTEM_INDICES or not type_name(entry) or kind_of(entry) is not None
     ]
 

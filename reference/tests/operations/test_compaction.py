@@ -74,6 +74,7 @@ def test_rows_that_were_moved_before_are_in_the_index(tmp_path):
     made = pylanceref.write_dataset(more, tmp_path, mode="append", max_rows_per_file=7)
     made.create_scalar_index("f", "BTREE")
     made.optimize.compact_files(target_rows_per_fragment=10, defer_index_remap=True)
+    assert [12, 32] == [one.num_rows_indexed for one in made.describe_indices()]
     made.optimize.compact_files()
     opened = pylanceref.dataset(tmp_path)
 
