@@ -327,7 +327,7 @@ def _facts(manifest: Manifest, stored: StoredVersions) -> dict[str, object]:
     return {
         "fragments": [_fragment(one) for one in message.fragments],
         "fields": [(one.id, one.parent_id, one.name, one.logical_type) for one in message.fields],
-        "highest fragment": message.max_fragment_id if message.HasField("max_fragment_id") else -1,
+        "highest fragment": message.max_fragment_id,  # 0 is absent where an old release began
         "next row id": message.next_row_id,
         "config": dict(message.config),
         "table metadata": dict(message.table_metadata),
