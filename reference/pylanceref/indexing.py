@@ -14,7 +14,7 @@ from typing import Self
 
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
-from lanceref.index.indices import indexed_path, type_name
+from lanceref.index.indices import declared_kind, indexed_path, type_name
 from lanceref.proto import table_pb2
 from lanceref.transactions.index_entries import covered
 from lanceref.transactions.manifest_builder import Staged
@@ -97,12 +97,15 @@ def _create(
 
 
 def _free_name(table: OpenTable, request: IndexRequest) -> str:
-    """Return the name of a new index that has not been given one."""
-    column, details = request.named, request.kind.details
-    taken = {entry.name: type_name(entry) for entry in table._snapshot.manifest.indices}
-    base = name = f"{column}_idx"
+    """Return the name of a new index that has not been given one.
+
+    It is that of an index of the same type; very old entries do not say theirs, which is any.
+    """
+    entries = table._snapshot.manifest.indices
+    taken = {one.name: declared_kind(one) for one in entries if type_name(one)}
+    base = name = f"{request.named}_idx"
     number = 1
-    while name in taken and taken[name].lower() != details.lower():
+    while name in taken and taken[name] != request.kind:
         number += 1
         name = f"{base}_{number}"
     return name

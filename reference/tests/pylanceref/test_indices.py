@@ -11,9 +11,9 @@ import pylanceref
 import pytest
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.proto import table_pb2
-from lanceref.transactions.manifest_builder import Staged
 from pylanceref.errors import IndexMixed, IndexNotFound, KeyMissing
 from pylanceref.file import LanceFileReader
+from pylanceref.indexing import commit_segments
 
 TABLE = pa.table({"i": range(100), "s": [f"{n}" for n in range(100)]})
 
@@ -35,6 +35,18 @@ def test_names_are_those_of_the_column(dataset):
         dataset.create_scalar_index("i", kind)
     assert sorted(names(dataset)) == [("i_idx", "BTree"), ("i_idx_2", "Bitmap")]
     assert dataset.has_index
+
+
+@pytest.mark.parametrize("url", ["/lance.index.pb.BTreeIndexDetails", ""])
+def test_an_index_of_an_old_release_is_replaced(dataset, url):
+    """Its details were in another package; the first entries have none, and are of any type."""
+    dataset.create_scalar_index("i", "BTREE")
+    (entry,) = dataset._snapshot.manifest.indices
+    older = table_pb2.IndexMetadata(name="i_idx", fields=[0], index_details={"type_url": url})
+    older.uuid.uuid = uuid.uuid4().bytes
+    commit_segments(dataset, [older], [entry])
+    dataset.create_scalar_index("i", "BTREE")
+    assert names(dataset) == [("i_idx", "BTree")]
 
 
 def test_taken_names(dataset):
@@ -254,9 +266,7 @@ def test_types_and_versions_that_are_not_known_are_passed_over(tmp_path):
         entry.fragment_bitmap = listed._snapshot.manifest.indices[0].fragment_bitmap
         if not entry.index_details.type_url:
             entry.index_details.type_url = "/lance.table.BTreeIndexDetails"
-        transaction = listed._new_transaction()
-        transaction.create_index.new_indices.append(entry)
-        listed._commit(Staged(transaction))
+        commit_segments(listed, [entry], [])
     assert [one["name"] for one in listed.list_indices()] == ["i_idx"]
     assert [one.name for one in listed.describe_indices()] == ["i_idx"]
     with pytest.raises(KeyMissing):
@@ -278,8 +288,6 @@ def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
         entry = table_pb2.IndexMetadata(name=name, fields=[0])
         entry.uuid.uuid = uuid.uuid4().bytes
         entry.files.add(path=path, size_bytes=0)
-        transaction = dataset._new_transaction()
-        transaction.create_index.new_indices.append(entry)
-        dataset._commit(Staged(transaction))
+        commit_segments(dataset, [entry], [])
     shown = {one.name: one.index_type for one in dataset.describe_indices()}
     assert {"v": "Vector", "w": "Unknown"} == shown
