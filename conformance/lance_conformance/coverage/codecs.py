@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lanceref.codecs.chunk_run import value_bits
+from lanceref.codecs.buffers import value_bits
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 from lance_conformance.coverage.messages import Fact

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import DecodeError, Message
-from lanceref.codecs.chunk_run import value_bits
+from lanceref.codecs.buffers import value_bits
 from lanceref.core.spans import Span
 from lanceref.proto.encodings_v2_1_pb2 import (
     BlobLayout,

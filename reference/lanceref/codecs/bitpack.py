@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import ChunkRun, gather_rows
+from lanceref.codecs.buffers import Buffer
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, even_counts
-from lanceref.codecs.values import Fixed, Ints, join_ranges
+from lanceref.codecs.values import Fixed, Ints
 from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -66,72 +66,38 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
         out[:, ROW_STARTS[row] : ROW_STARTS[row] + lanes] = values & mask
 
 
-def decode_inline(run: ChunkRun, bits: int) -> Fixed:
-    """Decode one block per chunk, each with its own width."""
-    word_bytes = bits // 8
-    widths = inline_widths(run, bits)
-    if run.ctx.spans is not None and run.in_file(0):
-        starts, sizes = (run.base + run.starts[0]).tolist(), run.sizes[0].tolist()
-        for start, size, width in zip(starts, sizes, widths.tolist()):
-            clause, middle = "L.codec.bitpack.width", start + word_bytes
-            run.ctx.leaf(start, middle, "width", f"u{bits}", clause, width)
-            run.ctx.leaf(middle, start + size, "block", f"bitpacked u{bits}", clause)
-    out = np.empty((run.num_chunks, BLOCK), f"<u{word_bytes}")
-    unpack_chunks(run, widths, out)
-    lint_unused(run, np.arange(run.num_chunks), out, run.counts)
-    return Fixed(bits, run.num_values, join_rows(out, run.counts).view(np.uint8))
+def decode_inline(buffer: Buffer, count: int, bits: int) -> Fixed:
+    """Decode the first `count` values of a block after its width. Raises CorruptPage."""
+    width, start = inline_width(buffer, count, bits), bits // 8
+    buffer.own("width", f"u{bits}", "L.codec.bitpack.width", width, end=start)
+    buffer.own("block", f"bitpacked u{bits}", "L.codec.bitpack.width", start=start)
+    block = np.empty((1, BLOCK), f"<u{bits // 8}")
+    unpack(buffer.data[start:].view(block.dtype)[None], width, block)
+    lint_unused(buffer, block[0, count:])
+    return Fixed(bits, count, block[0, :count].view(np.uint8))
 
 
-def join_rows(rows: NDArray[np.generic], counts: Ints) -> NDArray[np.generic]:
-    """Return the first `counts` values of every row of `rows` (n, width), joined."""
-    if (counts[:-1] == rows.shape[1]).all():
-        return rows.reshape(-1)[: int(counts.sum())]
-    starts = np.arange(len(rows)) * rows.shape[1]
-    return join_ranges(rows.reshape(-1), starts, starts + counts)
+def inline_width(buffer: Buffer, count: int, bits: int) -> int:
+    """Return the width of the block in a buffer, at most `bits`. Raises CorruptPage."""
+    place, word_bytes = buffer.place, bits // 8
+    if count > BLOCK:
+        clause, wanted = "L.codec.bitpack.count", f"at most {BLOCK}"
+        raise CorruptPage(clause, place, f"{count} values", wanted)
+    if buffer.size < word_bytes:
+        clause = "L.codec.bitpack.payload"
+        raise CorruptPage(clause, place, f"{buffer.size} bytes", "a width")
+    width = int.from_bytes(buffer.data[:word_bytes].tobytes(), "little")
+    if width > bits:
+        raise CorruptPage("L.codec.bitpack.width", place, f"{width} bits", f"at most {bits}")
+    buffer.want_size(word_bytes + width * BLOCK // 8, "L.codec.bitpack.payload")
+    return width
 
 
-@specified
-def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
-    """Unpack the inline block of each chunk, after its width (L.codec.bitpack.width).
-
-    `widths` (chunks,) int64, in bits and at most those of a word, as `inline_widths` has checked;
-    `out` (chunks, 1024), unsigned words.
-    """
-    for width, chunks in run.groups(widths):
-        starts = run.starts[0][chunks] + out.itemsize
-        packed = gather_rows(run.data, starts, width * BLOCK // 8).view(out.dtype)
-        target = out[int(chunks[0]) : int(chunks[-1]) + 1]
-        if len(target) == len(chunks):
-            unpack(packed, width, target)
-        else:
-            target = np.empty((len(chunks), BLOCK), out.dtype)
-            unpack(packed, width, target)
-            out[chunks] = target
-
-
-def inline_widths(run: ChunkRun, bits: int) -> Ints:
-    """Return the width of every chunk's block (num_chunks,), at most `bits`. Raises CorruptPage."""
-    counts, sizes, word_bytes = run.counts, run.sizes[0], bits // 8
-    run.check("L.codec.bitpack.count", counts > BLOCK, counts, f"at most {BLOCK}", "values")
-    run.check("L.codec.bitpack.payload", sizes < word_bytes, sizes, "a width")
-    words = np.ascontiguousarray(gather_rows(run.data, run.starts[0], word_bytes))
-    widths = words.view(f"<u{word_bytes}").reshape(-1)
-    run.check("L.codec.bitpack.width", widths > bits, widths, f"at most {bits}", "bits")
-    widths = widths.astype(np.int64)
-    run.want_sizes(0, word_bytes + widths * (BLOCK // 8), "L.codec.bitpack.payload")
-    return widths
-
-
-def lint_unused(run: ChunkRun, chunks: Ints, blocks: NDArray[np.generic], used: Ints) -> None:
-    """Report values other than 0 after the `used` ones of the last block of each of `chunks`.
-
-    `chunks` and `used` are (n,), `blocks` (n, 1024).
-    """
-    if run.ctx.validating:
-        unused = (blocks != 0) & (np.arange(BLOCK) >= used[:, None])
-        for index in np.flatnonzero(unused.any(axis=1)).tolist():
-            place, found = run.place(0, int(chunks[index])), f"{int(unused[index].sum())} values"
-            run.ctx.lint("L.codec.bitpack.tail", place, found, "zeros")
+def lint_unused(buffer: Buffer, unused: Unsigned) -> None:
+    """Report values other than 0 after those that the last block of a buffer holds. (n,)."""
+    if buffer.ctx.validating and unused.any():
+        found = f"{np.count_nonzero(unused)} values"
+        buffer.ctx.lint("L.codec.bitpack.tail", buffer.place, found, "zeros")
 
 
 def pack(values: Unsigned, width: int) -> Unsigned:

@@ -9,107 +9,43 @@ Clauses: L.codec.bitpack.out-of-line, L.codec.bitpack.raw-tail, L.codec.bitpack.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import (
     BLOCK,
-    ROW_STARTS,
     Unsigned,
     blocks_of,
     lint_unused,
     pack,
     unpack,
 )
-from lanceref.codecs.chunk_run import ChunkRun, gather_rows
+from lanceref.codecs.buffers import Buffer
 from lanceref.codecs.mini_blocks import Part, flat_encoding, weave
-from lanceref.codecs.values import Bools, Fixed, Ints, join_pieces, join_ranges
+from lanceref.codecs.values import Fixed, Ints, join_pieces
 from lanceref.core.errors import CorruptPage
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
-def unpack_flags(packed: Unsigned, out: Bools) -> None:
-    """Unpack blocks of one-bit values: `packed` u16 (blocks, 64), `out` bool (blocks, 1024)."""
-    for row in range(16):
-        start = ROW_STARTS[row]
-        np.not_equal(packed & np.uint16(1 << row), 0, out=out[:, start : start + BLOCK // 16])
-
-
-def decode_out_of_line(run: ChunkRun, bits: int, width: int) -> Fixed:
-    """Decode a buffer per chunk: whole blocks of one width, then a raw or padded tail."""
-    values = _out_of_line(run, bits, width, np.dtype(f"<u{bits // 8}"))
-    return Fixed(bits, run.num_values, values.view(np.uint8))
-
-
-def decode_flags(run: ChunkRun) -> Bools:
-    """Decode 16-bit values of width 1 as booleans: the levels of most pages. Bool (values,)."""
-    return _out_of_line(run, 16, 1, np.dtype(np.bool_)).astype(np.bool_, copy=False)
-
-
-def _out_of_line(
-    run: ChunkRun, bits: int, width: int, dtype: np.dtype[np.generic]
-) -> NDArray[np.generic]:
-    """Decode into `dtype`: unsigned values of `bits` bits, or booleans. Raises CorruptPage."""
-    full, tail = np.divmod(run.counts, BLOCK)
-    block_bytes, sizes = width * BLOCK // 8, run.sizes[0]
-    raw_bytes = full * block_bytes + tail * (bits // 8)
-    wrong = (sizes != raw_bytes) & (sizes != (full + (tail > 0)) * block_bytes)
-    run.check("L.codec.bitpack.out-of-line", wrong, sizes, raw_bytes)
-    is_raw = (sizes == raw_bytes) & (tail > 0)
-    run.own(0, "packed values", f"bitpacked u{bits}", "L.codec.bitpack.out-of-line")
-    is_padded = (tail > 0) & ~is_raw
-    blocks_of = full + is_padded
-    ends = np.cumsum(blocks_of)
-    out = np.empty((int(blocks_of.sum()), BLOCK), dtype)
-    for num_blocks, chunks in run.groups(blocks_of):
-        packed = gather_rows(run.data, run.starts[0][chunks], num_blocks * block_bytes)
-        rows = ((ends - blocks_of)[chunks][:, None] + np.arange(num_blocks)).reshape(-1)
-        packed = np.ascontiguousarray(packed).reshape(-1).view(f"<u{bits // 8}")
-        packed = packed.reshape(len(rows), width * BLOCK // bits)
-        target = out if len(rows) == len(out) else np.empty((len(rows), BLOCK), dtype)
-        if dtype == np.bool_:
-            unpack_flags(packed, target.view(np.bool_))
-        else:
-            unpack(packed, width, target)
-        if target is not out:
-            out[rows] = target
-    padded = np.flatnonzero(is_padded)
-    lint_unused(run, padded, out[ends[padded] - 1], tail[padded])
-    raw = np.flatnonzero(is_raw)
-    packed_counts = np.where(is_raw, full * BLOCK, run.counts)
-    tails = _raw_values(run, raw, tail[raw], bits, width).astype(dtype)
-    starts = (ends - blocks_of) * BLOCK
-    if not len(tails):
-        return join_ranges(out.reshape(-1), starts, starts + packed_counts)
-    return interleave(out.reshape(-1), starts, packed_counts, tails, run.counts - packed_counts)
-
-
-def interleave(
-    values: NDArray[np.generic],
-    starts: Ints,
-    counts: Ints,
-    tails: NDArray[np.generic],
-    tail_counts: Ints,
-) -> NDArray[np.generic]:
-    """Join for every piece `counts` values from `starts`, and the next `tail_counts` of `tails`.
-
-    `starts`, `counts` and `tail_counts` (pieces,).
-    """
-    data, ends = np.concatenate([values, tails]), len(values) + np.cumsum(tail_counts)
-    firsts = np.stack([starts, ends - tail_counts], axis=1).reshape(-1)
-    lasts = np.stack([starts + counts, ends], axis=1).reshape(-1)
-    size = values.dtype.itemsize
-    return join_pieces(data.view(np.uint8), firsts * size, lasts * size).view(values.dtype)
-
-
-def _raw_values(run: ChunkRun, chunks: Ints, tails: Ints, bits: int, width: int) -> Unsigned:
-    """Return the raw values at the end of `chunks`, joined; they fit the width too."""
-    ends, clause = (run.starts[0] + run.sizes[0])[chunks], "L.codec.bitpack.raw-tail"
-    values = join_pieces(run.data, ends - tails * (bits // 8), ends).view(f"<u{bits // 8}")
-    if len(values) and int(values.max()) >> width:
-        at = int(np.argmax(values >> np.uint64(width).astype(values.dtype) != 0))
-        place = run.place(0, int(chunks[np.searchsorted(np.cumsum(tails), at, "right")]))
-        raise CorruptPage(clause, place, int(values[at]), f"{width} bits")
-    return values
+def decode_out_of_line(buffer: Buffer, count: int, bits: int, width: int) -> Fixed:
+    """Decode whole blocks of one width, then a raw or padded tail. Raises CorruptPage."""
+    dtype, block_bytes = np.dtype(f"<u{bits // 8}"), width * BLOCK // 8
+    whole, tail = divmod(count, BLOCK)
+    raw_size = whole * block_bytes + tail * (bits // 8)
+    is_raw = buffer.size == raw_size
+    if not is_raw and not (tail and buffer.size == (whole + 1) * block_bytes):
+        found, wanted = f"{buffer.size} bytes", f"{raw_size} bytes"
+        raise CorruptPage("L.codec.bitpack.out-of-line", buffer.place, found, wanted)
+    buffer.own("packed values", f"bitpacked u{bits}", "L.codec.bitpack.out-of-line")
+    num_blocks = whole if is_raw else whole + 1
+    packed, rest = np.split(buffer.data, [num_blocks * block_bytes])
+    blocks = np.empty((num_blocks, BLOCK), dtype)
+    unpack(packed.view(dtype).reshape(num_blocks, width * BLOCK // bits), width, blocks)
+    values, raw = blocks.reshape(-1), rest.view(dtype)
+    lint_unused(buffer, values[count:])
+    if len(raw) and int(raw.max()) >> width:
+        first, clause = np.argmax(raw >> dtype.type(width) != 0), "L.codec.bitpack.raw-tail"
+        raise CorruptPage(clause, buffer.place, int(raw[first]), f"{width} bits")
+    values = np.append(values, raw) if len(raw) else values[:count]
+    return Fixed(bits, count, values.view(np.uint8))
 
 
 def out_of_line_encoding(bits: int, width: int) -> CompressiveEncoding:

@@ -3,8 +3,8 @@
 A page's description nests `CompressiveEncoding` messages; it is checked when a file is opened. Each
 arm has its parts and its widths; some arms, and some children of others, belong to later versions.
 
-*Mini* decodes the value buffers of many chunks; *zipped* values are
-coded each on its own. Levels, dictionaries and offsets are blocks (see `blocks`).
+*Mini* decodes the value buffers of a chunk; *zipped* values are coded each on its own. Levels,
+dictionaries and offsets are blocks (see `blocks`).
 
 Clauses: L.codec.encoding.present, L.codec.encoding.version, L.codec.encoding.depth,
 L.codec.encoding.context, L.codec.encoding.buffer-compression, L.codec.encoding.levels,
@@ -13,12 +13,13 @@ L.codec.flat.bits, L.codec.flat.size
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from lanceref.codecs import bitpack, general, nested, sequence, variable, variable_offsets
 from lanceref.codecs.blocks import below_general, decode_rle, integers
-from lanceref.codecs.chunk_run import (
-    ChunkRun,
+from lanceref.codecs.buffers import (
+    Buffer,
     decode_flat,
     has_payload,
     list_levels,
@@ -29,56 +30,59 @@ from lanceref.codecs.chunk_run import (
     wrong_encoding,
 )
 from lanceref.codecs.values import MAX_BITS, Fixed, Values, Variable
-from lanceref.core.context import Context, expect, specified
+from lanceref.core.context import Context, expect
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
-from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
-def decode_mini(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
-    """Decode the value buffers of every chunk of the run, joined. Raises UnknownEncoding."""
+def decode_mini(encoding: CompressiveEncoding, buffers: Sequence[Buffer], count: int) -> Values:
+    """Decode the `count` values that lie in the value buffers of a chunk.
+
+    Raises UnknownEncoding, CorruptPage, LimitExceeded.
+    """
+    first = buffers[0]
     match encoding.WhichOneof("compression"):
         case "flat":
-            return decode_flat(run, encoding.flat.bits_per_value)
+            return decode_flat(first, count, encoding.flat.bits_per_value)
         case "inline_bitpacking":
             bits = encoding.inline_bitpacking.uncompressed_bits_per_value
-            return bitpack.decode_inline(run, bits)
+            return bitpack.decode_inline(first, count, bits)
         case "variable":
-            return decode_variable(encoding.variable.offsets, run, "bytes[]")
+            return _variable(encoding.variable.offsets, buffers, count, "bytes[]")
         case "fsst":
-            return decode_fsst(encoding.fsst, run)
+            inner, coded = encoding.fsst.values.variable, encoding.fsst
+            codes = _variable(inner.offsets, buffers, count, variable.CODES)
+            table = variable.parse_symbol_table(coded.symbol_table, first.place)
+            return variable.decode_codes(table, codes, first.place)
         case "rle":
-            return decode_rle(encoding.rle, run)
+            return decode_rle(encoding.rle, first, buffers[1], count)
         case "byte_stream_split":
             bits = encoding.byte_stream_split.values.flat.bits_per_value
-            return general.decode_streams(run, bits)
+            return general.decode_streams(first, count, bits)
         case "general":
-            return decode_mini(*below_general(encoding, run))
+            encoding, first = below_general(encoding, first)
+            return decode_mini(encoding, [first, *buffers[1:]], count)
         case "fixed_size_list":
-            return nested.decode_lists(encoding.fixed_size_list, run)
+            return nested.decode_lists(encoding.fixed_size_list, buffers, count)
         case "packed_struct":
             packed = encoding.packed_struct
-            rows = decode_flat(run, packed.values.flat.bits_per_value, "packed rows")
+            rows = decode_flat(first, count, packed.values.flat.bits_per_value, "packed rows")
             return nested.split_rows(rows, packed.bits_per_value)
-    raise unsupported(encoding, "a mini-block chunk", run.place())
+    raise unsupported(encoding, "a mini-block chunk", first.place)
 
 
-@specified
-def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
-    """Decode coded strings of every chunk of the run, joined."""
-    codes = decode_variable(encoding.values.variable.offsets, run, variable.CODES)
-    table = variable.parse_symbol_table(encoding.symbol_table, run.place())
-    return variable.decode_codes(table, codes, run.place())
-
-
-def decode_variable(offsets: CompressiveEncoding, run: ChunkRun, kind: str) -> Variable:
-    """Decode strings whose offsets are a table before the bytes, or blocks of their own."""
+def _variable(
+    offsets: CompressiveEncoding, buffers: Sequence[Buffer], count: int, kind: str
+) -> Variable:
+    """Decode strings whose offsets are a table before the bytes, or a block of their own."""
+    first, last = buffers[0], buffers[-1]
     if offsets.WhichOneof("compression") == "flat":
-        return variable.decode_mini(run, offsets.flat.bits_per_value, kind)
-    table = run.only(0) if has_payload(offsets) else run.without_bytes(1)
-    decoded = integers(offsets, table.counting(run.counts + 1), "offsets")
-    return variable_offsets.decode_separate(run, decoded, kind)
+        return variable.decode_after_table(first, count, offsets.flat.bits_per_value, kind)
+    stored = first if has_payload(offsets) else first.part(0, 0)
+    return variable_offsets.decode_separate(
+        last, integers(offsets, stored, count + 1, "offsets"), kind
+    )
 
 
 def decode_zipped(

@@ -15,14 +15,12 @@ L.codec.byte-stream-split.size
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from lanceref.codecs.chunk_run import ChunkRun
+from lanceref.codecs.buffers import Buffer
 from lanceref.codecs.mini_blocks import MiniBlocks, even_counts, flat_encoding
 from lanceref.codecs.values import Bytes, Fixed, Ints, Variable
 from lanceref.core.context import Context
@@ -73,33 +71,26 @@ def codec_name(encoding: General, place: Place) -> str:
     return NAMES[scheme]
 
 
-def decompress(
-    name: str, data: Bytes, starts: Ints, ends: Ints, place: Callable[[int], Place], budget: int
-) -> tuple[Bytes, Ints]:
-    """Decompress the buffers `starts`..`ends` (n,) of `data`: (bytes joined, size of each).
+def decompress(name: str, stored: memoryview, place: Place, budget: int) -> bytes | pa.Buffer:
+    """Decompress what one buffer or value holds, to at most `budget` bytes.
 
-    `place` gives where a buffer lies. Raises CorruptPage, and LimitExceeded above `budget` bytes.
+    Raises CorruptPage, LimitExceeded.
     """
-    view, parts, prefix = data.data, list[bytes | pa.Buffer](), PREFIX_BYTES[name]
-    for index, (start, end) in enumerate(zip(starts.tolist(), ends.tolist())):
-        stored = view[start:end]
-        if name == "zstd" and stored[:4] == ZSTD_MAGIC:
-            parts.append(_bare_frame(bytes(stored), place(index), budget))
-        else:
-            if end - start < prefix:
-                raise CorruptPage(_FRAME, place(index), end - start, f"{prefix} bytes")
-            size = int.from_bytes(stored[:prefix], "little")
-            if name == "lz4_raw" and size > LZ4_FACTOR * (end - start):
-                found = f"{size} bytes from {end - start}"
-                raise CorruptPage(_SIZE, place(index), found, "255 times as many at most")
-            if size > budget:
-                wanted = f"at most {budget} bytes for this buffer and those after it"
-                raise LimitExceeded(_SIZE, place(index), size, wanted)
-            empty = not size and end - start == prefix
-            block = stored[prefix:]
-            parts.append(b"" if empty else decompress_block(name, block, size, _SIZE, place(index)))
-        budget -= len(parts[-1])
-    return np.frombuffer(b"".join(parts), np.uint8), np.array([*map(len, parts)], np.int64)
+    prefix = PREFIX_BYTES[name]
+    if name == "zstd" and stored[:4] == ZSTD_MAGIC:
+        return _bare_frame(bytes(stored), place, budget)
+    if len(stored) < prefix:
+        raise CorruptPage(_FRAME, place, len(stored), f"{prefix} bytes")
+    size = int.from_bytes(stored[:prefix], "little")
+    if name == "lz4_raw" and size > LZ4_FACTOR * len(stored):
+        found = f"{size} bytes from {len(stored)}"
+        raise CorruptPage(_SIZE, place, found, "255 times as many at most")
+    if size > budget:
+        wanted = f"at most {budget} bytes for this buffer and those after it"
+        raise LimitExceeded(_SIZE, place, size, wanted)
+    if not size and len(stored) == prefix:
+        return b""
+    return decompress_block(name, stored[prefix:], size, _SIZE, place)
 
 
 def decompress_block(
@@ -144,43 +135,30 @@ def _bare_frame(raw: bytes, place: Place, budget: int) -> bytes:
     return b"".join(parts)
 
 
-def decompress_run(name: str, run: ChunkRun) -> ChunkRun:
-    """Return the run with buffer 0 of every chunk decompressed; the other buffers stay."""
-    _own(name, run)
-    starts, budget = run.starts[0], run.ctx.limits.expanded(len(run.data))
-    ends = starts + run.sizes[0]
-    data, sizes = decompress(name, run.data, starts, ends, lambda i: run.place(0, i), budget)
-    kept = run.data if len(run.starts) > 1 else run.data[:0]
-    starts = len(kept) + np.cumsum(sizes) - sizes
-    return replace(
-        run,
-        data=np.concatenate([kept, data]) if len(kept) else data,
-        starts=np.concatenate([starts[None], run.starts[1:]]),
-        sizes=np.concatenate([sizes[None], run.sizes[1:]]),
-        origin=run,
-        file_bytes=len(kept) if run.origin is None else min(len(kept), run.file_bytes),
-    )
+def decompress_buffer(name: str, buffer: Buffer) -> Buffer:
+    """Return a buffer with its bytes decompressed. Raises CorruptPage, LimitExceeded."""
+    place, budget = buffer.place, buffer.ctx.limits.expanded(buffer.size)
+    stored = buffer.data.data
+    middle = 0 if stored[:4] == ZSTD_MAGIC else min(buffer.size, PREFIX_BYTES[name])
+    buffer.own("uncompressed size", f"u{8 * middle}", _FRAME, end=middle)
+    kind = {"lz4_raw": "lz4 block", "zstd": "zstd frame"}[name]
+    buffer.own("compressed", kind, _FRAME, start=middle)
+    data = np.frombuffer(decompress(name, stored, place, budget), np.uint8)
+    return Buffer(buffer.ctx, data, buffer.offset, place)
 
 
 def decompress_values(general: General, values: Variable, ctx: Context, place: Place) -> Variable:
-    """Return values that were compressed each on its own, at `place`. Raises CorruptPage."""
-    starts, ends = values.offsets[:-1], values.offsets[1:]
+    """Return values that were compressed each on its own, at `place`.
+
+    Raises CorruptPage, and LimitExceeded for all of them together.
+    """
     name, budget = codec_name(general, place), ctx.limits.expanded(len(values.data))
-    data, sizes = decompress(name, values.data, starts, ends, lambda _: place, budget)
-    return Variable(np.append(0, np.cumsum(sizes)), data)
-
-
-def _own(name: str, run: ChunkRun) -> None:
-    """Own the compressed buffers of every chunk: size and frame."""
-    if run.ctx.spans is None or not run.in_file(0):
-        return
-    kind = {"lz4_raw": "lz4 block", "zstd": "zstd frame"}[name]
-    for chunk in range(run.num_chunks):
-        start, size = run.base + int(run.starts[0, chunk]), int(run.sizes[0, chunk])
-        bare = run.bytes_of(0, chunk)[:4].tobytes() == ZSTD_MAGIC
-        middle = start + (0 if bare else min(size, PREFIX_BYTES[name]))
-        run.ctx.leaf(start, middle, "uncompressed size", f"u{8 * (middle - start)}", _FRAME)
-        run.ctx.leaf(middle, start + size, "compressed", kind, _FRAME)
+    view, parts = values.data.data, list[bytes | pa.Buffer]()
+    for start, end in pairwise(values.offsets.tolist()):
+        parts.append(decompress(name, view[start:end], place, budget))
+        budget -= len(parts[-1])
+    offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+    return Variable(offsets, np.frombuffer(b"".join(parts), np.uint8))
 
 
 def compress(scheme: str, level: int | None, data: bytes | memoryview) -> bytes:
@@ -225,15 +203,12 @@ def compress_each(data: Bytes, offsets: Ints, scheme: str, level: int | None) ->
     return joined, np.cumsum([0, *map(len, frames)], dtype=np.int64)
 
 
-def decode_streams(run: ChunkRun, bits: int) -> Fixed:
-    """Decode buffer 0 of every chunk into values of `bits` bits. Raises CorruptPage."""
-    width = bits // 8
-    run.want_sizes(0, run.counts * width, "L.codec.byte-stream-split.size")
-    run.own(0, "byte streams", "byte streams", "L.codec.byte-stream-split.size")
-    parts = [np.empty(0, np.uint8)]
-    for chunk in range(run.num_chunks):
-        parts.append(run.bytes_of(0, chunk).reshape(width, -1).T.reshape(-1))
-    return Fixed(bits, run.num_values, np.concatenate(parts))
+def decode_streams(buffer: Buffer, count: int, bits: int) -> Fixed:
+    """Decode values of `bits` bits whose bytes lie in streams by their rank. Raises CorruptPage."""
+    width, clause = bits // 8, "L.codec.byte-stream-split.size"
+    buffer.want_size(count * width, clause)
+    buffer.own("byte streams", "byte streams", clause)
+    return Fixed(bits, count, buffer.data.reshape(width, count).T.reshape(-1))
 
 
 def encode_streams(values: Fixed, per_chunk: int) -> MiniBlocks:

@@ -23,11 +23,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from lanceref.codecs.chunk_run import (
-    ChunkRun,
+from lanceref.codecs.buffers import (
+    Buffer,
     decode_flat,
     innermost,
-    join_bits,
     list_bits,
     value_bits,
     want_arm,
@@ -64,22 +63,25 @@ def check_lists(lists: pb.FixedSizeList, place: Place) -> None:
         raise CorruptPage("L.codec.fixed-size-list.items", place, found, wanted)
 
 
-def decode_lists(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
-    """Decode bitmaps and items of every chunk, from its first buffer on. Raises CorruptPage."""
-    size, count, inside = encoding.items_per_value, run.num_values, encoding.values
-    validity: Validity = None
-    below, clause = run.counting(run.counts * size), "L.codec.fixed-size-list.bitmap"
+def decode_lists(
+    encoding: pb.FixedSizeList, buffers: Sequence[Buffer], count: int
+) -> FixedSizeList:
+    """Decode `count` lists: bitmaps, then items, a buffer each. Raises CorruptPage."""
+    size, inside, validity = encoding.items_per_value, encoding.values, None
     if encoding.has_validity:
-        below.want_sizes(0, -(-below.counts // 8), clause)
-        below.own(0, "item validity", "bitmap", clause)
-        bits = join_bits(below, 0, below.counts)
-        validity = np.unpackbits(bits, count=count * size, bitorder="little").view(np.bool_)
-        below = below.buffers(slice(1, None))
+        bitmap, *buffers = buffers
+        bitmap.want_size(-(-count * size // 8), "L.codec.fixed-size-list.bitmap")
+        bitmap.own("item validity", "bitmap", "L.codec.fixed-size-list.bitmap")
+        bits = np.unpackbits(bitmap.data, count=count * size, bitorder="little")
+        validity = bits.view(np.bool_)
     if inside.HasField("constant"):
-        raise CorruptPage(_ALL_NULL, run.place(), "all items null in a chunk", "a full-zip page")
+        found, wanted = "all items null in a chunk", "a full-zip page"
+        raise CorruptPage(_ALL_NULL, buffers[0].place, found, wanted)
+    items: Fixed | FixedSizeList
     if inside.HasField("fixed_size_list"):
-        return FixedSizeList(count, size, validity, decode_lists(inside.fixed_size_list, below))
-    items = decode_flat(below.only(0), inside.flat.bits_per_value, "items")
+        items = decode_lists(inside.fixed_size_list, buffers, count * size)
+    else:
+        items = decode_flat(buffers[0], count * size, inside.flat.bits_per_value, "items")
     return FixedSizeList(count, size, validity, items)
 
 
@@ -105,16 +107,15 @@ def decode_zipped_lists(
     return FixedSizeList(lists * len(rows), encoding.items_per_value, validity, below)
 
 
-def decode_list_block(encoding: pb.FixedSizeList, run: ChunkRun) -> FixedSizeList:
-    """Decode buffer 0 of every chunk: values in their zipped form."""
-    size = list_bits(encoding) // 8
-    wanted = run.counts * size
-    if innermost(encoding).HasField("constant"):  # D.codec.null-list-dictionary
-        wanted = np.where(run.sizes[0] == 2 * wanted, 2 * wanted, wanted)
-    run.want_sizes(0, wanted, "L.codec.fixed-size-list.size")
-    run.own(0, "values", "fixed-size lists", "L.codec.fixed-size-list.size")
-    rows = run.gather(0)[: run.num_values * size].reshape(run.num_values, size)
-    return decode_zipped_lists(encoding, rows, run.place())
+def decode_list_block(encoding: pb.FixedSizeList, buffer: Buffer, count: int) -> FixedSizeList:
+    """Decode `count` lists in their zipped form. Raises CorruptPage."""
+    size, clause = list_bits(encoding) // 8, "L.codec.fixed-size-list.size"
+    is_doubled = buffer.size == 2 * count * size and innermost(encoding).HasField("constant")
+    if not is_doubled:  # D.codec.null-list-dictionary
+        buffer.want_size(count * size, clause)
+    buffer.own("values", "fixed-size lists", clause)
+    rows = buffer.data[: count * size].reshape(count, size)
+    return decode_zipped_lists(encoding, rows, buffer.place)
 
 
 def _zip_items(

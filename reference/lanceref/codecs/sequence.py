@@ -18,14 +18,14 @@ L.codec.dictionary.index-range
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import WIDTHS as PACKED_WIDTHS
 from lanceref.codecs.bitpack import Unsigned
-from lanceref.codecs.chunk_run import ChunkRun, gather_rows, only_flat, value_bits, want_arm
+from lanceref.codecs.buffers import Buffer, only_flat, value_bits, want_arm
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
 from lanceref.codecs.values import Fixed, Ints
 from lanceref.core.errors import CorruptPage, Place
@@ -87,99 +87,71 @@ def delta_encoding(bits: int, base: int, deltas: pb.CompressiveEncoding) -> pb.C
     return pb.CompressiveEncoding(delta=delta)
 
 
-def decode_constant(encoding: pb.Constant, run: ChunkRun) -> Fixed:
-    """Repeat the value for every value of the run. Raises CorruptPage."""
-    width, count = len(encoding.value), run.num_values
+def decode_constant(encoding: pb.Constant, count: int, place: Place) -> Fixed:
+    """Repeat the value `count` times. Raises CorruptPage."""
+    width = len(encoding.value)
     if width == 0 and count:
-        raise CorruptPage("L.codec.constant.width", run.place(), "no value", "one")
+        raise CorruptPage("L.codec.constant.width", place, "no value", "one")
     return Fixed(8 * width, count, np.tile(np.frombuffer(encoding.value, np.uint8), count))
 
 
-def decode_range(encoding: pb.Range, run: ChunkRun) -> Fixed:
-    """Count from `start` by `step` in every chunk. Raises CorruptPage."""
+def decode_range(encoding: pb.Range, count: int, place: Place) -> Fixed:
+    """Count from `start` by `step`. Raises CorruptPage."""
+    last = encoding.start + encoding.step * max(0, count - 1)
+    values = np.arange(count, dtype=np.uint64) * np.uint64(encoding.step)
+    values += np.uint64(encoding.start)
     bits = encoding.uncompressed_bits_per_value
-    last = encoding.start + encoding.step * max(0, int(run.counts.max(initial=0)) - 1)
-    values = _within(run.counts).astype(np.uint64) * np.uint64(encoding.step)
-    return _fixed(run, "L.codec.range.overflow", values + np.uint64(encoding.start), bits, last)
+    return _words("L.codec.range.overflow", values, bits, last, place)
 
 
-def decode_delta(encoding: pb.Delta, deltas: NDArray[np.uint64], run: ChunkRun) -> Fixed:
-    """Add up the differences after the base in every chunk: one fewer than it has values.
-
-    `deltas` (sum of counts less one each,). Raises CorruptPage.
-    """
-    bits, within = encoding.uncompressed_bits_per_value, _within(run.counts)
-    steps = np.zeros(len(within), np.uint64)
-    steps[within > 0] = deltas
-    sums = np.cumsum(steps, dtype=np.uint64)
-    before = np.repeat(sums[within == 0], run.counts[run.counts > 0])
-    values = sums - before + np.uint64(encoding.base)
-    wrapped = ((values[1:] < values[:-1]) & (within[1:] > 0)).any()
+def decode_delta(encoding: pb.Delta, deltas: NDArray[np.uint64], count: int, place: Place) -> Fixed:
+    """Add up the differences after the base. `deltas` (count - 1,). Raises CorruptPage."""
+    values = np.empty(count, np.uint64)
+    values[:1], values[1:] = encoding.base, deltas
+    values = np.cumsum(values, dtype=np.uint64)
+    wrapped = (values[1:] < values[:-1]).any()
     last = 2**64 if wrapped else int(values.max(initial=0))
-    return _fixed(run, "L.codec.delta.overflow", values, bits, last)
+    bits = encoding.uncompressed_bits_per_value
+    return _words("L.codec.delta.overflow", values, bits, last, place)
 
 
-def _within(counts: Ints) -> Ints:
-    """Return the number of every value inside its chunk."""
-    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def _fixed(run: ChunkRun, clause: str, values: NDArray[np.uint64], bits: int, last: int) -> Fixed:
+def _words(clause: str, values: NDArray[np.uint64], bits: int, last: int, place: Place) -> Fixed:
     """Return values of `bits` bits; the largest is `last`."""
     if last >> bits:
-        raise CorruptPage(clause, run.place(), last, f"values of {bits} bits")
+        raise CorruptPage(clause, place, last, f"values of {bits} bits")
     return Fixed(bits, len(values), values.astype(f"<u{bits // 8}").view(np.uint8))
 
 
-def _sizes(run: ChunkRun, parts: int, clause: str) -> tuple[NDArray[np.uint64], Ints]:
-    """Return the u64 sizes of `parts` that begin every chunk's buffer 0, and the bytes left.
-
-    They are (chunks, parts) and (chunks,). Raises CorruptPage.
-    """
-    room = run.sizes[0] - 8 * parts
-    run.check(clause, room < 0, run.sizes[0], f"{8 * parts} bytes of sizes")
-    words = np.ascontiguousarray(gather_rows(run.data, run.starts[0], 8 * parts))
-    return words.view("<u8"), room
+def _sizes(buffer: Buffer, names: Sequence[str], clause: str) -> list[int]:
+    """Return the u64 sizes of the named parts, with which the buffer begins. Raises CorruptPage."""
+    end = 8 * len(names)
+    if buffer.size < end:
+        raise CorruptPage(clause, buffer.place, f"{buffer.size} bytes", f"{end} bytes of sizes")
+    sizes: list[int] = buffer.data[:end].view("<u8").tolist()
+    return sizes
 
 
-def _own_sizes(
-    run: ChunkRun, names: tuple[str, ...], clause: str, words: NDArray[np.uint64]
-) -> None:
-    """Own the sizes of named parts, `words` (chunks, names), which fit."""
-    if run.ctx.spans is None or not run.in_file(0):
-        return
-    for start, sizes in zip((run.base + run.starts[0]).tolist(), words.tolist()):
-        for at, (name, size) in enumerate(zip(names, sizes)):
-            begin = start + 8 * at
-            run.ctx.leaf(begin, begin + 8, f"size of {name}", "u64", clause, size)
+def _own_sizes(buffer: Buffer, names: Sequence[str], sizes: Sequence[int], clause: str) -> None:
+    for at, (name, size) in enumerate(zip(names, sizes)):
+        buffer.own(f"size of {name}", "u64", clause, size, start=8 * at, end=8 * at + 8)
 
 
-def split_dictionary(run: ChunkRun, num_items: int) -> tuple[ChunkRun, ChunkRun]:
-    """Return the runs of the indices and of the items of every chunk. Raises CorruptPage."""
-    clause = "L.codec.dictionary.frame"
-    heads, room = _sizes(run, 2, clause)
-    rest = room.astype(np.uint64)
-    wrong = (heads[:, 0] > rest) | (heads[:, 1] != rest - heads[:, 0])
-    run.check(clause, wrong, heads, rest)
-    _own_sizes(run, ("indices", "items"), clause, heads)
-    parts = np.ascontiguousarray(heads.astype(np.int64).T)
-    starts = run.starts[0] + 16
-    indices = replace(run, starts=starts[None], sizes=parts[:1])
-    items = replace(run, starts=(starts + parts[0])[None], sizes=parts[1:])
-    return indices, items.counting(np.full(run.num_chunks, num_items, np.int64))
+def split_dictionary(buffer: Buffer) -> tuple[Buffer, Buffer]:
+    """Return the buffers of the indices and of the items. Raises CorruptPage."""
+    clause, names = "L.codec.dictionary.frame", ("indices", "items")
+    sizes, head = _sizes(buffer, names, clause), 8 * len(names)
+    if sum(sizes) != buffer.size - head:
+        raise CorruptPage(clause, buffer.place, f"{sizes} bytes", f"{buffer.size - head} bytes")
+    _own_sizes(buffer, names, sizes, clause)
+    return buffer.part(head, head + sizes[0]), buffer.part(head + sizes[0])
 
 
-def look_up(run: ChunkRun, indices: NDArray[np.uint64], items: Fixed, num_items: int) -> Fixed:
-    """Return the items that the indices of every chunk name. Raises CorruptPage.
-
-    `indices` (values,).
-    """
+def look_up(indices: NDArray[np.uint64], items: Fixed, place: Place) -> Fixed:
+    """Return the items that the indices name. `indices` (n,). Raises CorruptPage."""
     largest, clause = int(indices.max(initial=0)), "L.codec.dictionary.index-range"
-    if len(indices) and largest >= num_items:
-        raise CorruptPage(clause, run.place(), largest, f"indices below {num_items}")
-    first = np.repeat(np.arange(run.num_chunks) * num_items, run.counts)
-    table = items.data.reshape(items.count, items.bits // 8)
-    cells = table[first + indices.astype(np.int64)]
+    if len(indices) and largest >= items.count:
+        raise CorruptPage(clause, place, largest, f"indices below {items.count}")
+    cells = items.data.reshape(items.count, items.bits // 8)[indices.astype(np.int64)]
     return Fixed(items.bits, len(indices), cells.reshape(-1))
 
 
@@ -193,52 +165,54 @@ NO_CUTS: Ints = np.zeros(0, np.int64)
 """No places where runs must be cut."""
 
 
-def expand_runs(run: ChunkRun, runs: Ints, values: Fixed, lengths: NDArray[np.uint64]) -> Fixed:
-    """Repeat `values` by `lengths`; `runs` (num_chunks,) of them belong to each chunk of the run.
+def expand_runs(
+    values: Fixed, lengths: NDArray[np.uint64], count: int, stored_lengths: Buffer
+) -> Fixed:
+    """Repeat each of `values` by its length (runs,), to `count` values in all.
 
-    Raises CorruptPage when those of a chunk do not add up to its values.
+    Raises CorruptPage when they do not add up to as many.
     """
-    buffer, limit = len(run.starts) - 1, int(run.counts.max(initial=0))
-    ends = np.append(0, np.cumsum(np.minimum(lengths, limit + 1).astype(np.int64)))
-    totals = np.diff(ends[np.append(0, np.cumsum(runs))])
-    wrong = totals != run.counts
-    run.check("L.codec.rle.sum", wrong, totals, run.counts, "values in all runs", buffer)
-    if run.ctx.validating and not lengths.all():
-        chunk = int(np.searchsorted(np.cumsum(runs), np.flatnonzero(lengths == 0)[0], "right"))
-        place, wanted = run.place(buffer, chunk), "one value or more"
-        run.ctx.lint("L.codec.rle.empty-run", place, 0, wanted, severity="should")
+    place = stored_lengths.place
+    total = int(np.minimum(lengths, np.uint64(count + 1)).sum())
+    if total != count:
+        found, wanted = (f"{number} values in all runs" for number in (total, count))
+        raise CorruptPage("L.codec.rle.sum", place, found, wanted)
+    if not lengths.all():
+        clause, wanted = "L.codec.rle.empty-run", "one value or more"
+        stored_lengths.ctx.lint(clause, place, 0, wanted, severity="should")
     width = values.bits // 8
     cells = values.data.view(f"<u{width}" if width in (1, 2, 4, 8) else f"V{width}")
-    return Fixed(values.bits, run.num_values, np.repeat(cells, lengths.astype(np.int64)).view("u1"))
+    return Fixed(values.bits, count, np.repeat(cells, lengths.astype(np.int64)).view(np.uint8))
 
 
-def split_runs(run: ChunkRun) -> ChunkRun:
-    """Return the two buffers inside the frame of every chunk's buffer 0. Raises CorruptPage."""
-    heads, room = _sizes(run, 1, "L.codec.rle.frame")
-    run.check("L.codec.rle.frame", heads[:, 0] > room.astype(np.uint64), heads[:, 0], room)
-    _own_sizes(run, ("values",), "L.codec.rle.frame", heads)
-    sizes, starts = heads[:, 0].astype(np.int64), run.starts[0] + RUNS_HEADER_BYTES
-    both = np.stack([starts, starts + sizes]), np.stack([sizes, room - sizes])
-    return replace(run, starts=both[0], sizes=both[1])
+def split_runs(buffer: Buffer) -> tuple[Buffer, Buffer]:
+    """Return the buffers of run values and run lengths inside a frame. Raises CorruptPage."""
+    clause, names, head = "L.codec.rle.frame", ("values",), RUNS_HEADER_BYTES
+    (size,) = _sizes(buffer, names, clause)
+    if size > buffer.size - head:
+        raise CorruptPage(clause, buffer.place, f"{size} bytes", f"{buffer.size - head} bytes")
+    _own_sizes(buffer, names, [size], clause)
+    return buffer.part(head, head + size), buffer.part(head + size)
 
 
-def computed_runs(lengths: pb.CompressiveEncoding, run: ChunkRun) -> Ints:
-    """Return the runs of every chunk when their lengths are in the description. Raises CorruptPage.
+def computed_runs(lengths: pb.CompressiveEncoding, count: int, place: Place) -> int:
+    """Return how many runs make up `count` values when the description holds their lengths.
 
-    Lengths are a range or a constant; the first few of them add up to the values of the chunk. The
-    result is (chunks,).
+    Lengths are a range or a constant. Raises CorruptPage unless the first few add up to `count`.
     """
     if lengths.WhichOneof("compression") == "range":
-        first, step = lengths.range.start, lengths.range.step
+        length, step = lengths.range.start, lengths.range.step
     else:
-        first, step = int.from_bytes(lengths.constant.value, "little"), 0
-    most = int(run.counts.max(initial=0))
-    numbers = np.arange(most // max(1, first) + 1)
-    sizes = np.minimum(min(first, most + 1) + min(step, most + 1) * numbers, most + 1)
-    ends = np.append(0, np.cumsum(sizes))
-    runs = np.searchsorted(ends, run.counts)
-    totals = ends[np.minimum(runs, len(numbers))]
-    run.check("L.codec.rle.sum", totals != run.counts, totals, run.counts, "values in all runs")
+        length, step = int.from_bytes(lengths.constant.value, "little"), 0
+    runs = total = 0
+    if length and not step:
+        runs = -(-count // length)
+        total = runs * length
+    while step and total < count:
+        runs, total, length = runs + 1, total + length, length + step
+    if total != count:
+        found, wanted = (f"{number} values in all runs" for number in (total, count))
+        raise CorruptPage("L.codec.rle.sum", place, found, wanted)
     return runs
 
 

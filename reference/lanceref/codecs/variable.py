@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import ChunkRun, gather_rows
+from lanceref.codecs.buffers import Buffer
 from lanceref.codecs.mini_blocks import MiniBlocks, flat_encoding, weave
-from lanceref.codecs.values import Bools, Bytes, Ints, Variable, join_pieces, join_ranges
+from lanceref.codecs.values import Bools, Bytes, Ints, Variable, join_ranges
 from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -39,62 +39,28 @@ CHUNK_BYTES = 4096
 """Bytes that offsets and values of a chunk aim at."""
 
 
-def decode_mini(run: ChunkRun, bits: int, kind: str = "bytes[]") -> Variable:
-    """Decode buffer 0 of every chunk: offsets of `bits` bits, then bytes (`kind` for explain).
+def decode_after_table(buffer: Buffer, count: int, bits: int, kind: str = "bytes[]") -> Variable:
+    """Decode a table of offsets of `bits` bits, and the bytes after it (`kind` for explain).
 
     Raises CorruptPage.
     """
-    width, sizes = bits // 8, run.sizes[0]
-    tables = (run.counts + 1) * width
-    run.check("L.codec.variable.table", sizes < tables, sizes, tables)
-    first, last = np.empty(run.num_chunks, np.int64), np.empty(run.num_chunks, np.int64)
-    parts, wrong = [], np.zeros(run.num_chunks, np.bool_)
-    for count, chunks in run.groups(run.counts):
-        table = np.ascontiguousarray(
-            gather_rows(run.data, run.starts[0][chunks], (count + 1) * width)
-        )
-        offsets = table.view(f"<u{width}")
-        wrong[chunks] = (
-            (offsets[:, 0] != (count + 1) * width)
-            | np.any(offsets[:, 1:] < offsets[:, :-1], axis=1)
-            | (offsets[:, -1] > sizes[chunks].astype(np.uint64))
-        )
-        first[chunks], last[chunks] = offsets[:, 0], offsets[:, -1]
-        parts.append((chunks, offsets[:, 1:].view("<i8") if width == 8 else offsets[:, 1:]))
-    run.check("L.codec.variable.offsets", wrong, "offsets that fall, or leave the buffer", sizes)
-    _own(run, width, last, kind)
-    starts = run.starts[0]
-    data = join_pieces(run.data, starts + first, starts + last)
-    return Variable(_join_tables(run, parts, first, last), data)
-
-
-def _join_tables(
-    run: ChunkRun, tables: list[tuple[Ints, NDArray[np.integer]]], first: Ints, last: Ints
-) -> Ints:
-    """Return the offsets of the joined bytes: `tables` are the ends in some chunks, by value."""
-    moved = np.cumsum(last - first) - last
-    ends = [np.zeros(1, np.int64), *[np.zeros(0, np.int64)] * run.num_chunks]
-    for chunks, table in tables:
-        for chunk, own in zip(chunks.tolist(), table + moved[chunks, None]):
-            ends[chunk + 1] = own
-    return np.concatenate(ends)
-
-
-def _own(run: ChunkRun, width: int, last: Ints, kind: str) -> None:
-    """Own table, bytes and padding of every chunk, and lint the padding."""
-    ctx, clause = run.ctx, "L.codec.variable.padding"
-    if not run.in_file(0) or (ctx.spans is None and not ctx.validating):
-        return
-    for chunk in range(run.num_chunks):
-        start, size = run.base + int(run.starts[0, chunk]), int(run.sizes[0, chunk])
-        bytes_at, end = start + (int(run.counts[chunk]) + 1) * width, start + int(last[chunk])
-        ctx.leaf(start, bytes_at, "offsets", f"offsets u{8 * width}[]", "L.codec.variable.table")
-        ctx.leaf(bytes_at, end, "bytes", kind, "L.codec.variable.offsets")
-        ctx.leaf(end, start + size, "padding", "padding", clause)
-        padding = run.bytes_of(0, chunk)[int(last[chunk]) :]
-        if np.any(padding != PADDING_BYTE):
-            found, wanted = padding[:8].tobytes().hex(), f"bytes {PADDING_BYTE:02x}"
-            ctx.lint(clause, ctx.at(end, len(padding)), found, wanted)
+    width, size, place = bits // 8, buffer.size, buffer.place
+    start = (count + 1) * width
+    if size < start:
+        raise CorruptPage("L.codec.variable.table", place, f"{size} bytes", f"{start} bytes")
+    offsets = buffer.data[:start].view(f"<u{width}")
+    if offsets[0] != start or (offsets[1:] < offsets[:-1]).any() or offsets[-1] > size:
+        found = "offsets that fall, or leave the buffer"
+        raise CorruptPage("L.codec.variable.offsets", place, found, f"{size} bytes")
+    end = int(offsets[-1])
+    buffer.own("offsets", f"offsets u{bits}[]", "L.codec.variable.table", end=start)
+    buffer.own("bytes", kind, "L.codec.variable.offsets", start=start, end=end)
+    buffer.own("padding", "padding", "L.codec.variable.padding", start=end)
+    padding = buffer.part(end)
+    if buffer.origin is None and (padding.data != PADDING_BYTE).any():
+        found, wanted = padding.data[:8].tobytes().hex(), f"bytes {PADDING_BYTE:02x}"
+        buffer.ctx.lint("L.codec.variable.padding", padding.place, found, wanted)
+    return Variable(offsets.astype(np.int64) - start, buffer.data[start:end])
 
 
 def variable_encoding(offsets: int | CompressiveEncoding) -> CompressiveEncoding:

@@ -21,62 +21,51 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import block_widths
 from lanceref.codecs.bitpack_out_of_line import encode_out_of_line, out_of_line_encoding
-from lanceref.codecs.chunk_run import ChunkRun
+from lanceref.codecs.buffers import Buffer
 from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
-from lanceref.codecs.values import Ints, Variable, join_pieces
+from lanceref.codecs.values import Ints, Variable
 from lanceref.codecs.variable import ALIGNMENT, variable_encoding
 from lanceref.core.errors import CorruptPage
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
-def decode_separate(run: ChunkRun, offsets: NDArray[np.uint64], kind: str = "bytes[]") -> Variable:
-    """Decode the last buffer of every chunk: bytes, cut by `offsets` (count + 1 a chunk).
-
-    `offsets` (values + chunks,). Raises CorruptPage.
-    """
-    buffer, ends = len(run.starts) - 1, np.cumsum(run.counts + 1)
-    sizes = run.sizes[buffer].astype(np.uint64)
-    begin, last = offsets[ends - run.counts - 1], offsets[ends - 1]
-    inner = np.ones(len(offsets), np.bool_)
-    inner[ends - 1] = False
-    falls = np.append(offsets[1:] < offsets[:-1], False) & inner
-    wrong = (begin != 0) | (last > sizes)
-    wrong[np.searchsorted(ends, np.flatnonzero(falls), "right")] = True
-    clause, wanted = "L.codec.variable.offsets", "offsets from 0 on that never fall"
-    run.check(clause, wrong, last, wanted, "bytes", buffer)
-    run.check("L.codec.variable.end", last != sizes, last, sizes, "bytes", buffer)
-    run.own(buffer, "bytes", kind, clause)
-    signed = np.append(offsets.astype(np.int64), 0)
-    cuts = np.zeros(len(offsets) - run.num_chunks + 1, np.int64)
-    np.cumsum(np.diff(signed)[inner], out=cuts[1:])
-    starts = run.starts[buffer]
-    return Variable(cuts, join_pieces(run.data, starts, starts + last.astype(np.int64)))
+def decode_separate(buffer: Buffer, offsets: NDArray[np.uint64], kind: str = "bytes[]") -> Variable:
+    """Decode bytes that decoded `offsets` (values + 1,) cut. Raises CorruptPage."""
+    size, last, clause = buffer.size, int(offsets[-1]), "L.codec.variable.offsets"
+    if offsets[0] != 0 or last > size or (offsets[1:] < offsets[:-1]).any():
+        wanted = "offsets from 0 on that never fall"
+        raise CorruptPage(clause, buffer.place, f"{last} bytes", wanted)
+    if last != size:
+        found, wanted = f"{last} bytes", f"{size} bytes"
+        raise CorruptPage("L.codec.variable.end", buffer.place, found, wanted)
+    buffer.own("bytes", kind, clause)
+    return Variable(offsets.astype(np.int64), buffer.data)
 
 
-def decode_block(run: ChunkRun, kind: str = "bytes[]") -> Variable:
-    """Decode the buffer of a run of one chunk. Raises CorruptPage."""
-    count, buffer, place = int(run.counts[0]), run.bytes_of(0, 0), run.place()
-    header, width, start = _header(run, buffer[:16].tobytes())
+def decode_strings(buffer: Buffer, count: int, kind: str = "bytes[]") -> Variable:
+    """Decode a block: a header, `count + 1` offsets, bytes. Raises CorruptPage."""
+    place, header_clause = buffer.place, "L.codec.variable.header"
+    header, width, start = _header(buffer)
     end = header + (count + 1) * width
-    if start != end or end > len(buffer):
-        found = f"bytes from {start} in {len(buffer)}"
-        raise CorruptPage("L.codec.variable.header", place, found, f"from {end}")
-    table = buffer[header:end].view(f"<u{width}").astype(np.uint64)
-    data, clause = buffer[end:], "L.codec.variable.offsets"
-    if table[0] != 0 or np.any(table[1:] < table[:-1]) or int(table[-1]) > len(data):
+    if start != end or end > buffer.size:
+        raise CorruptPage(
+            header_clause, place, f"bytes from {start} in {buffer.size}", f"from {end}"
+        )
+    table = buffer.data[header:end].view(f"<u{width}")
+    data, clause = buffer.data[end:], "L.codec.variable.offsets"
+    if table[0] != 0 or (table[1:] < table[:-1]).any() or table[-1] > len(data):
         found = f"offsets {table[:4].tolist()} to {int(table[-1])}"
         raise CorruptPage(clause, place, found, f"0 to at most {len(data)}")
-    if run.in_file(0):
-        at = run.base + int(run.starts[0, 0])
-        run.ctx.leaf(at, at + header, "header", "header", "L.codec.variable.header")
-        run.ctx.leaf(at + header, at + end, "offsets", f"offsets u{8 * width}[]")
-        run.ctx.leaf(at + end, at + len(buffer), "bytes", kind, clause)
+    buffer.own("header", "header", header_clause, end=header)
+    buffer.own("offsets", f"offsets u{8 * width}[]", clause, start=header, end=end)
+    buffer.own("bytes", kind, clause, start=end)
     return Variable(table.astype(np.int64), data)
 
 
-def _header(run: ChunkRun, head: bytes) -> tuple[int, int, int]:
+def _header(buffer: Buffer) -> tuple[int, int, int]:
     """Return (size of the header, offset width in bytes, start of the bytes)."""
+    head = buffer.data[:16].tobytes()
     if len(head) > 4 and any(head[1:4]):
         size, bits, start = 9, head[0], head[5:9]
     elif head[:1] == b"\x40":
@@ -85,7 +74,7 @@ def _header(run: ChunkRun, head: bytes) -> tuple[int, int, int]:
         size, bits, start = 8, int.from_bytes(head[:4], "little"), head[4:8]
     if len(head) < size or bits not in (32, 64):
         found, wanted = head.hex() or "no bytes", "offsets of 32 or 64 bits"
-        raise CorruptPage("L.codec.variable.header", run.place(), found, wanted)
+        raise CorruptPage("L.codec.variable.header", buffer.place, found, wanted)
     return size, bits // 8, int.from_bytes(start, "little")
 
 

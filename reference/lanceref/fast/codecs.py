@@ -10,8 +10,7 @@ chain of symbols is followed from the start of each by doubling jumps.
 
 Distinct values are counted from below: values are as many as their halves combined by xor, or more,
 and that there are too many for a dictionary is seen in the first of them. The specifications are
-`codecs.variable`, `codecs.fsst`, `codecs.compressive.decode_fsst` and
-`codecs.choose.index_distinct`.
+`codecs.variable`, `codecs.symbol_coder` and `codecs.choose.index_distinct`.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import choose, compressive, symbol_coder, variable
-from lanceref.codecs.chunk_run import ChunkRun
+from lanceref.codecs import choose, symbol_coder, variable
 from lanceref.codecs.symbol_coder import Coder, Codes, Words, longest, make_coder, stored, words_at
 from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values, Variable
 from lanceref.codecs.variable import (
@@ -35,10 +33,8 @@ from lanceref.codecs.variable import (
     SymbolTable,
     check_codes,
     literals,
-    parse_symbol_table,
 )
 from lanceref.core.errors import Place
-from lanceref.proto import encodings_v2_1_pb2 as pb
 
 GROWTH = 3
 """Assumed bytes that a code stands for."""
@@ -99,7 +95,7 @@ class AsciiStrings(Variable):
         return True
 
 
-def _decoded(offsets: Ints, data: Bytes, bits: int) -> Variable:
+def decoded_strings(offsets: Ints, data: Bytes, bits: int) -> Variable:
     """Return byte strings; `bits` has at least those that any of their bytes has."""
     return Variable(offsets, data) if bits > 127 else AsciiStrings(offsets, data)
 
@@ -116,31 +112,12 @@ def decode(table: SymbolTable, values: Variable, place: Place) -> Variable:
 
         decoded = kernel.decode(table.symbols, table.lengths, codes, cuts)
         if decoded is not None:
-            return _decoded(*decoded)
+            return decoded_strings(*decoded)
     literal = None
     if int(codes.max(initial=0)) >= table.num_symbols:
         literal = literals(codes)
         check_codes(table, codes, literal, cuts, place)
     return Variable(*expand(table.symbols, table.lengths, codes, literal, cuts))
-
-
-@compressive.decode_fsst.replaced_by
-def decode_fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
-    """Decode strings in chunks in one pass where there is a kernel for it, and no fault is met."""
-    counts, sizes = run.counts, run.sizes[0]
-    offsets = encoding.values.variable.offsets.flat
-    is_plain = run.ctx.spans is None and not run.ctx.validating and offsets.bits_per_value == 32
-    size_bytes = (int(sizes.sum()) - 4 * run.num_values) * GROWTH
-    if is_plain and not np.any(sizes < (counts + 1) * 4) and KERNEL_USE.use(size_bytes):
-        table = parse_symbol_table(encoding.symbol_table, run.place())
-        if table.is_on:
-            from lanceref.fast import compiled as kernel
-
-            symbols, data, starts = table.symbols, run.data, run.starts[0]
-            decoded = kernel.decode_chunks(symbols, table.lengths, data, starts, sizes, counts)
-            if decoded is not None:
-                return _decoded(*decoded)
-    return compressive.decode_fsst.plain(encoding, run)
 
 
 def expand(

@@ -1,127 +1,33 @@
 """Fast forms of what reads data files; importing this module registers all of them.
 
-Single values of chunks are found by their numbers without the others. Mini-block pages that are
-read together are in `fast.pages`.
+Mini-block pages are in `fast.pages` and `fast.chunk_runs`.
 
 Pieces of bytes are copied each as wide as the longest: they are written in order, and each
 overwrites what the one before it wrote too much.
 
-Bit-packed blocks are unpacked in runs that fit the cache, a few of any widths, or compiled; the
-specification is `codecs.bitpack`.
+Bit-packed blocks are unpacked in runs that fit the cache, or compiled; the specification is
+`codecs.bitpack`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs import bitpack, chunk_run, compressive, variable
+from lanceref.codecs import bitpack
 from lanceref.codecs import values as codec_values
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
-from lanceref.codecs.chunk_run import ChunkRun
-from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values, Variable
+from lanceref.codecs.values import Bools, Bytes, Ints
 from lanceref.core import cursor
 from lanceref.encodings_2_0 import values as values_2_0
 from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
 from lanceref.encodings_2_0.page import Page, ReadRows
 from lanceref.fast.codecs import KERNEL_USE
-from lanceref.pages import layers, miniblock
-from lanceref.pages.leafvalues import leaf_array
-from lanceref.pages.miniblock import ChunkRows, DecodedChunks
-from lanceref.pages.page_dictionary import indexed_array, indices_of
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
-
-
-@miniblock.take_leaf.replaced_by
-def take_leaf(rows: ChunkRows, decoded: DecodedChunks, slots: Ints) -> pa.Array:
-    """Decode the values of some slots of the visible entries of chunks. `slots` (n,)."""
-    run, items, place = decoded.values, rows.items, decoded.place
-    picked = pick(rows.mini.values, run, slots) if run.num_values else None
-    if picked is None and (items is None or not run.num_values):
-        return miniblock.take_leaf.plain(rows, decoded, slots)
-    validity = decoded.levels.leaf_validity(rows.layers)
-    own_validity = None if validity is None else validity[slots]
-    if items is None:
-        assert picked is not None
-        return leaf_array(rows.type, picked, own_validity, place)
-    values = compressive.decode_mini(rows.mini.values, run) if picked is None else picked
-    indices = indices_of(values, len(items), place)
-    own_indices = indices[slots] if picked is None else indices
-    return indexed_array(rows.type, own_indices, items, own_validity, place)
-
-
-def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
-    """Return the values of the run with the numbers `slots` (n,), ascending, without the others.
-
-    Plain values and packed blocks let each be found by its number; of coded strings the offsets
-    do. None for codecs whose values cannot be found singly.
-    """
-    if encoding.HasField("fsst"):
-        offsets = encoding.fsst.values.variable.offsets
-        codes = compressive.decode_variable(offsets, run, variable.CODES)
-        table = variable.parse_symbol_table(encoding.fsst.symbol_table, run.place())
-        return variable.decode_codes(table, _chosen(codes, slots), run.place())
-    ends = np.cumsum(run.counts)
-    chunks = np.searchsorted(ends, slots, "right")
-    at = slots - (ends - run.counts)[chunks]
-    if encoding.HasField("flat"):
-        return _pick_flat(run, encoding.flat.bits_per_value, chunks, at)
-    if encoding.HasField("inline_bitpacking"):
-        bits = encoding.inline_bitpacking.uncompressed_bits_per_value
-        return _pick_packed(run, bits, chunks, at)
-    return None
-
-
-def _chosen(values: Variable, at: Ints) -> Variable:
-    """Return some of the values, copied. `at` (n,)."""
-    starts, ends = values.offsets[at], values.offsets[at + 1]
-    data = join_pieces(np.ascontiguousarray(values.data), starts, ends)
-    return Variable(np.append(0, np.cumsum(ends - starts)), data)
-
-
-def _pick_flat(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
-    run.want_sizes(0, -(-run.counts * bits // 8), "L.codec.flat.size")
-    starts = run.starts[0][chunks]
-    if bits == 1:
-        flags = run.data[starts + at // 8] >> (at % 8).astype(np.uint8) & np.uint8(1)
-        return Fixed(1, len(at), np.packbits(flags, bitorder="little"))
-    size = bits // 8
-    return Fixed(bits, len(at), gather_rows(run.data, starts + at * size, size).reshape(-1))
-
-
-def _pick_packed(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
-    """Find each value in one word of its block, or in two words of a lane."""
-    size, lanes = bits // 8, bitpack.BLOCK // bits
-    row_of, row_starts, masks = _rows_of(bits)
-    rows, width = row_of[at], bitpack.inline_widths(run, bits)[chunks]
-    word, shift = np.divmod(rows * width, bits)
-    inside = size + (word * lanes + at - row_starts[rows]) * size
-    places = run.starts[0][chunks] + np.where(width > 0, inside, 0)
-    over = shift + width > bits
-    values = _words_at(run.data, places, size) >> shift.astype(np.uint64)
-    high = _words_at(run.data, places[over] + lanes * size, size)
-    values[over] |= high << (bits - shift[over]).astype(np.uint64)
-    values &= masks[width]
-    return Fixed(bits, len(at), values.astype(f"<u{size}").view(np.uint8))
-
-
-@lru_cache
-def _rows_of(bits: int) -> tuple[Ints, Ints, NDArray[np.uint64]]:
-    """Return the row of each value of a block of words of `bits`, where rows start, and masks."""
-    starts = np.array(bitpack.ROW_STARTS[:bits])
-    rows = np.empty(bitpack.BLOCK, np.int64)
-    rows[starts[:, None] + np.arange(bitpack.BLOCK // bits)] = np.arange(bits)[:, None]
-    return rows, starts, np.array([(1 << width) - 1 for width in range(65)], np.uint64)
-
-
-def _words_at(data: Bytes, places: Ints, size: int) -> NDArray[np.uint64]:
-    return gather_rows(data, places, size).view(f"<u{size}").reshape(-1).astype(np.uint64)
-
+from lanceref.pages import layers
 
 SPARE_BYTES = 2048
 """How much shorter than the longest the mean piece may be: more costs more than single copies."""
@@ -146,7 +52,6 @@ def _at_equal_distances(data: Bytes, starts: Ints, size: int) -> Bytes | None:
     return np.ndarray((len(starts), size), np.uint8, data.data, int(starts[0]), (step, 1))
 
 
-@chunk_run.gather_rows.replaced_by
 def gather_rows(data: Bytes, starts: Ints, size: int) -> Bytes:
     """Return `size` bytes from each of `starts`, inside `data`: uint8 (len(starts), size).
 
@@ -258,8 +163,6 @@ def count_before(flags: Bools, at: Ints) -> Ints:
 UNPACKED_BYTES = 2**19
 """Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
 
-FEW_BLOCKS = 12
-"""Blocks of each width below which rows are found one by one: groups cost their calls."""
 
 LANE_ROW = np.dtype("V128")
 """One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
@@ -283,46 +186,6 @@ def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
         _unpack_planar(packed, width, out)
     else:
         bitpack.unpack.plain(packed, width, out)
-
-
-@bitpack.unpack_chunks.replaced_by
-def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
-    """Unpack one inline block per chunk from the bytes of the run, without groups by width.
-
-    `widths` (chunks,), `out` (chunks, 1024).
-    """
-    if not KERNEL_USE.is_ready(out.nbytes):  # then `unpack` counts the bytes
-        groups = len(np.unique(widths))
-        if groups > 1 and len(out) < FEW_BLOCKS * groups:
-            _unpack_few(run, widths, out)
-        else:
-            bitpack.unpack_chunks.plain(run, widths, out)
-        return
-    from lanceref.fast import compiled as kernel
-
-    starts = run.starts[0] + out.itemsize
-    bits, words = 8 * out.itemsize, out.view(np.uint64)
-    kernel.unpack_blocks(run.data, starts, widths, bits, words)
-
-
-def _unpack_few(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
-    """Unpack blocks by operations over the rows of all, whatever their widths.
-
-    Each row begins in a word of each lane, which lie together, and may end in the next of these.
-    """
-    size, bits, row_bytes = out.itemsize, 8 * out.itemsize, LANE_ROW.itemsize
-    order = np.array(bitpack.ROW_STARTS[:bits]) * size // row_bytes
-    word, shift = np.divmod(widths[:, None] * np.arange(bits), bits)
-    places = (run.starts[0] + size)[:, None] + word * row_bytes
-    is_held = np.broadcast_to(widths[:, None] > 0, places.shape)
-    is_split = shift + widths[:, None] > bits
-    rows = np.zeros((len(out), bits, row_bytes // size), out.dtype)
-    rows[is_held] = gather_rows(run.data, places[is_held], row_bytes).view(out.dtype)
-    rows >>= shift.astype(out.dtype)[:, :, None]
-    high = gather_rows(run.data, places[is_split] + row_bytes, row_bytes).view(out.dtype)
-    rows[is_split] |= high << (bits - shift[is_split]).astype(out.dtype)[:, None]
-    rows &= np.array([(1 << width) - 1 for width in widths.tolist()], out.dtype)[:, None, None]
-    out.view(LANE_ROW).reshape(len(out), bits)[:, order] = rows.view(LANE_ROW)[:, :, 0]
 
 
 def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:

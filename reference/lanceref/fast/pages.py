@@ -25,7 +25,9 @@ from lanceref.core import cursor
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
 from lanceref.core.run_sizes import RUN_BYTES
+from lanceref.fast.chunk_runs import decode_run
 from lanceref.fast.codecs import GROWTH
+from lanceref.fast.run_codecs import Unusual, expect, has_run_form
 from lanceref.file.column_io import read_cursors
 from lanceref.pages import column, miniblock
 from lanceref.pages.chunks import BUFFERS, CHUNK_UNIT, MAX_CHUNK_VALUES, ChunkTable, Counts
@@ -131,7 +133,7 @@ def take(parts: Iterable[column.PageRows]) -> Iterator[Nested]:
         wanted = list(group)
         pieces: Iterable[Nested] = (page.take(rows) for page, rows in wanted)
         if is_mini and len(wanted) > 1:
-            with suppress(BytesError):  # page by page, each error has its own place
+            with suppress(BytesError, Unusual):  # page by page, each error has its own place
                 pieces = _read_together([(cast(MiniBlockPage, one), rows) for one, rows in wanted])
         yield from pieces
 
@@ -150,8 +152,8 @@ def _read_together(wanted: list[MiniBlockRows]) -> list[Nested]:
     data, at = read_extents(file, starts, sizes, "chunks", "L.page.miniblock.chunk-bytes")
     pieces, cuts = [], np.cumsum([len(one.numbers) for one in chosen])[:-1]
     for (together, rows), one, own in zip(groups, chosen, np.split(at, cuts), strict=True):
-        cursor = Cursor(data.data, int(one.starts[0]), file.ctx)
-        decoded = together.decode(cursor, one.moved(own - one.starts))
+        expect(has_run_form(together.mini.values))
+        decoded = decode_run(together, one, data, own)
         pieces.append(together.read(rows, rows + 1, decoded))
     return [_look_up(piece, group) for piece, group in zip(pieces, alike, strict=True)]
 

@@ -281,7 +281,7 @@ def _build(
         if extension:
             metadata[EXTENSION_KEY] = extension
     arrow = arrow_type(message.logical_type, [f.arrow for f in below], place)
-    values = message.dictionary
+    values, may_be_null = message.dictionary, message.nullable or pa.types.is_null(arrow)
     return Field(
         name=message.name,
         id=message.id,
@@ -290,7 +290,7 @@ def _build(
         nullable=message.nullable,
         metadata=metadata,
         children=tuple(below),
-        arrow=pa.field(message.name, arrow, message.nullable, metadata or None),
+        arrow=pa.field(message.name, arrow, may_be_null, metadata or None),
         dictionary=(values.offset, values.length) if message.HasField("dictionary") else None,
     )
 

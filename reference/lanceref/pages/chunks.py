@@ -29,7 +29,8 @@ Divergences: D.page.chunk-words-minus-one, D.page.num-items-visible, D.page.chun
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -37,7 +38,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.chunk_run import ChunkRun, gather_rows
+from lanceref.codecs.buffers import Buffer, rest_of
 from lanceref.codecs.compressive import (
     check_chunks,
     check_encoding,
@@ -74,10 +75,7 @@ Size = TypeVar("Size", int, Counts)
 
 @dataclass(frozen=True)
 class ChunkTable:
-    """The chunks of a page, or some of them: `numbers` (ascending), starts, bytes and values.
-
-    `starts` are absolute offsets, unless they were moved.
-    """
+    """The chunks of a page, or some of them: `numbers` (ascending), offsets, bytes and values."""
 
     numbers: Counts
     starts: Counts
@@ -105,13 +103,14 @@ class ChunkTable:
         """Values up to and with each chunk: (chunks,)."""
         return np.cumsum(self.counts)
 
+    @property
+    def extents(self) -> list[Extent]:
+        """The bytes of each chunk."""
+        return list(map(Extent, self.starts.tolist(), self.sizes.tolist()))
+
     def choose(self, numbers: Counts) -> ChunkTable:
         """Select chunks of a whole page by their numbers. `numbers` (n,), ascending."""
         return ChunkTable(numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers])
-
-    def moved(self, by: Counts | int) -> ChunkTable:
-        """Return the chunks at other positions. An offset for all or (chunks,)."""
-        return replace(self, starts=self.starts + by)
 
 
 def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> ChunkTable:
@@ -179,6 +178,12 @@ class MiniBlock:
     num_items: int = field(compare=False)
     wide: bool
     index_depth: int
+
+    @property
+    def level_kinds(self) -> list[str]:
+        """The levels that each chunk has a buffer of: none, one or both kinds."""
+        stored = ("repetition", self.rep), ("definition", self.definition)
+        return [kind for kind, encoding in stored if encoding is not None]
 
     @property
     def num_levels(self) -> int:
@@ -250,74 +255,78 @@ def check_page(mini: MiniBlock, page: PageMetadata, ctx: Context) -> None:
         expect("L.page.miniblock.num-items", mini.num_items, page.num_rows, place)
 
 
-def parse_chunks(cursor: Cursor, mini: MiniBlock, chosen: ChunkTable) -> tuple[ChunkRun, Counts]:
-    """Parse at once the headers of chunks that start at positions of `cursor`, ascending.
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A chunk whose header was parsed: how many levels and values it has, and their buffers."""
 
-    Return all their buffers (levels first) as one run, and the levels of each: (chunks,).
+    number: int
+    num_levels: int
+    count: int
+    levels: Sequence[Buffer]
+    values: Sequence[Buffer]
+
+    @property
+    def num_entries(self) -> int:
+        """Number of entries: a page without levels has one for each value."""
+        return self.num_levels if self.levels else self.count
+
+
+def parse_chunk(cursor: Cursor, mini: MiniBlock, number: int, count: int) -> Chunk:
+    """Parse the header of the chunk of `count` values that fills the cursor, and cut its buffers.
 
     Raises CorruptPage for a header that does not fill its chunk, or counts other levels.
     """
-    ctx, base, starts, sizes = cursor.ctx, cursor.offset, chosen.starts, chosen.sizes
-    size = int(starts[-1] + sizes[-1]) if len(sizes) else 0
-    data = np.frombuffer(cursor.skip(size, "chunks", "L.page.miniblock.chunk-bytes"), np.uint8)
-    header = padded(mini.header_bytes)
-    for at in np.flatnonzero(sizes < header).tolist():
-        place = ctx.at(base + int(starts[at]), int(sizes[at]))
-        found = f"chunk {int(chosen.numbers[at])} of {int(sizes[at])} bytes"
-        raise CorruptPage("L.page.miniblock.chunk-header", place, found, f"at least {header}")
-    table, words = gather_rows(data, starts, header), 1 + mini.num_levels
-    short = table.view("<u2")[:, :words].astype(np.int64)
-    values = np.ascontiguousarray(table[:, 2 * words : mini.header_bytes])
-    num_levels = short[:, 0]
-    part_sizes = np.empty((mini.num_levels + mini.num_buffers, len(starts)), np.int64)
-    part_sizes[: mini.num_levels] = short[:, 1:].T
-    part_sizes[mini.num_levels :] = values.view("<u4" if mini.wide else "<u2").T
-    padded_sizes = padded(part_sizes)
-    part_ends = np.cumsum(padded_sizes, axis=0) + header
-    for at in np.flatnonzero(part_ends[-1] != sizes).tolist():
-        place, held = ctx.at(base + int(starts[at]), header), part_sizes[:, at].tolist()
-        found = f"buffers of {held} bytes, {int(part_ends[-1][at])} with header and padding"
-        wanted = f"{int(sizes[at])} bytes in chunk {int(chosen.numbers[at])}"
-        raise CorruptPage("L.page.miniblock.chunk-fill", place, found, wanted)
-    counts = chosen.counts
-    expected = counts if mini.num_levels else np.zeros_like(counts)
-    wrong = num_levels < np.maximum(counts, 1) if mini.rep is not None else num_levels != expected
-    for at in np.flatnonzero(wrong).tolist():
-        place = ctx.at(base + int(starts[at]), 2)
-        found = f"{int(num_levels[at])} levels in chunk {int(chosen.numbers[at])}"
-        wanted = f"{int(expected[at])}{' or more' if mini.rep is not None else ''}"
-        raise CorruptPage("L.page.miniblock.num-levels", place, found, wanted)
-    run = ChunkRun(ctx, data, base, part_ends - padded_sizes + starts, part_sizes, counts)
-    if ctx.spans is not None or ctx.validating:
-        _record(run, mini, chosen, num_levels)
-    return run, num_levels
+    ctx, start, size = cursor.ctx, cursor.offset, cursor.remaining
+    header, name = padded(mini.header_bytes), f"chunk {number}"
+    clause = "L.page.miniblock.chunk-header"
+    if size < header:
+        found, wanted = f"{name} of {size} bytes", f"at least {header}"
+        raise CorruptPage(clause, ctx.at(start, size), found, wanted)
+    with ctx.group(name, clause):
+        num_levels = cursor.u16("levels", clause)
+        sizes = [cursor.u16(f"size of {kind}", clause) for kind in mini.level_kinds]
+        read = cursor.u32 if mini.wide else cursor.u16
+        sizes += [read(f"size of value buffer {i}", clause) for i in range(mini.num_buffers)]
+        end = header + sum(map(padded, sizes))
+        if end != size:
+            found = f"buffers of {sizes} bytes, {end} with header and padding"
+            place, wanted = ctx.at(start, header), f"{size} bytes in {name}"
+            raise CorruptPage("L.page.miniblock.chunk-fill", place, found, wanted)
+        _check_num_levels(num_levels, mini, count, name, ctx.at(start, 2))
+        _skip_padding(cursor, start)
+        buffers = list[Buffer]()
+        for part in sizes:
+            buffers.append(rest_of(cursor.window(part, "buffer", clause)))
+            _skip_padding(cursor, start)
+    return Chunk(number, num_levels, count, buffers[: mini.num_levels], buffers[mini.num_levels :])
+
+
+def _check_num_levels(
+    num_levels: int, mini: MiniBlock, count: int, name: str, place: Place
+) -> None:
+    """Raise CorruptPage unless a chunk has a level for each value, or more where there are lists.
+
+    A chunk without levels says 0.
+    """
+    wanted, clause = count if mini.num_levels else 0, "L.page.miniblock.num-levels"
+    found = f"{num_levels} levels in {name}"
+    if mini.rep is None:
+        if num_levels != wanted:
+            raise CorruptPage(clause, place, found, wanted)
+    elif num_levels < max(count, 1):
+        raise CorruptPage(clause, place, found, f"{wanted} or more")
+
+
+def _skip_padding(cursor: Cursor, start: int) -> None:
+    """Cut the bytes up to a whole unit after `start`, and lint them."""
+    size, clause = -(cursor.offset - start) % CHUNK_UNIT, "L.page.miniblock.padding"
+    if size:
+        place = cursor.ctx.at(cursor.offset, size)
+        padding = bytes(cursor.take(size, "padding", clause, "padding"))
+        if padding.strip(bytes([FILL])):
+            cursor.ctx.lint(clause, place, padding.hex(), f"bytes {FILL:02x}")
 
 
 def padded(size: Size) -> Size:
     """Return sizes rounded up to whole units of eight bytes."""
     return (size + CHUNK_UNIT - 1) & -CHUNK_UNIT
-
-
-def _record(run: ChunkRun, mini: MiniBlock, chosen: ChunkTable, num_levels: Counts) -> None:
-    """Own headers and padding, and lint the padding; buffers are owned by their codecs."""
-    ctx, kinds = run.ctx, [("levels", "u16", 2)]
-    kinds += [("size of repetition", "u16", 2)] * (mini.rep is not None)
-    kinds += [("size of definition", "u16", 2)] * (mini.definition is not None)
-    wide = ("u32", 4) if mini.wide else ("u16", 2)
-    kinds += [(f"size of value buffer {i}", *wide) for i in range(mini.num_buffers)]
-    for chunk, (start, size) in enumerate(zip(chosen.starts.tolist(), chosen.sizes.tolist())):
-        starts, ends = run.starts[:, chunk], run.starts[:, chunk] + run.sizes[:, chunk]
-        values, at = [num_levels[chunk], *run.sizes[:, chunk]], run.base + start
-        with ctx.group(f"chunk {int(chosen.numbers[chunk])}", "L.page.miniblock.chunk-header"):
-            for (name, kind, width), value in zip(kinds, values, strict=True):
-                ctx.leaf(at, at + width, name, kind, value=int(value))
-                at += width
-            gaps = zip([at - run.base, *ends.tolist()], [*starts.tolist(), start + size])
-            for end, following in gaps:
-                if end == following:
-                    continue
-                place, fill = ctx.at(run.base + end, following - end), run.data[end:following]
-                ctx.leaf(run.base + end, run.base + following, "padding", "padding")
-                if (fill != FILL).any():
-                    found, wanted = fill.tobytes().hex(), f"bytes {FILL:02x}"
-                    ctx.lint("L.page.miniblock.padding", place, found, wanted)

@@ -195,6 +195,17 @@ class Levels:
         return validity
 
 
+def join_levels(parts: Sequence[Levels]) -> Levels:
+    """Return the levels of consecutive entries, at least one part, as one."""
+    reps = [part.rep for part in parts if part.rep is not None]
+    definitions = [part.definition for part in parts if part.definition is not None]
+    return Levels(
+        sum(part.count for part in parts),
+        np.concatenate(reps) if reps else None,
+        np.concatenate(definitions) if definitions else None,
+    )
+
+
 def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
     """Refuse levels above what the layers define."""
     for clause, stored, highest in (

@@ -21,7 +21,7 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 
-from lanceref.codecs.chunk_run import value_bits
+from lanceref.codecs.buffers import value_bits
 from lanceref.codecs.values import Fixed, FixedSizeList, Validity, Values, Variable
 from lanceref.core.arrow_buffers import (
     STRINGS,

@@ -18,22 +18,22 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.blocks import decode_levels
-from lanceref.codecs.chunk_run import ChunkRun
 from lanceref.codecs.compressive import decode_mini
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import specified
-from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes, read_extents
-from lanceref.core.errors import BytesError, CorruptPage, Place
+from lanceref.core.cursor import Cursor, Extent, FileBytes
+from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.integers import arrow_array, unique
 from lanceref.file.container import StoredPage
 from lanceref.pages.chunks import (
     BUFFERS,
+    Chunk,
     ChunkTable,
     Counts,
     MiniBlock,
     check_description,
     check_page,
-    parse_chunks,
+    parse_chunk,
     parse_table,
 )
 from lanceref.pages.layers import (
@@ -42,7 +42,7 @@ from lanceref.pages.layers import (
     Nested,
     Page,
     check_ranges,
-    count_before,
+    join_levels,
     ranges,
     row_starts,
     select,
@@ -50,7 +50,7 @@ from lanceref.pages.layers import (
 )
 from lanceref.pages.leafvalues import leaf_array
 from lanceref.pages.level_numbering import Layers
-from lanceref.pages.page_dictionary import indexed_array, indices_of, parse_items
+from lanceref.pages.page_dictionary import key_array, look_up, parse_items
 from lanceref.pages.repindex import RepetitionIndex, parse_index
 
 RUN_CHUNKS = 32
@@ -59,10 +59,13 @@ RUN_CHUNKS = 32
 
 @dataclass(frozen=True, slots=True)
 class DecodedChunks:
-    """Chunks with decoded levels: the first entry of each chunk, and where the bytes lie."""
+    """Chunks whose levels are decoded: `levels` of all of them, and the first entry of each.
 
-    table: ChunkTable
-    values: ChunkRun
+    `numbers` and `first_entry` (chunks,); `place` is where they lie.
+    """
+
+    numbers: Counts
+    chunks: Sequence[Chunk]
     levels: Levels
     first_entry: Counts
     place: Place
@@ -116,36 +119,22 @@ class ChunkRows(Page):
         Where these are `decoded` already, the rows are cut out of them.
         """
         if decoded is None:
-            decoded = self._read(self.chunks_with(starts, ends))
+            decoded = decode_chunks(self, self.chunks_with(starts, ends))
         layers, scale = self.layers, self.scale
         first, last = self._entry_ranges(decoded, starts * scale, ends * scale - 1)
         levels, slots = select(decoded.levels, layers, first, last)
         if isinstance(slots, slice):
-            leaf = self.leaf(decoded)[slots]
+            leaf = decode_leaf(self, decoded)[slots]
         else:
             leaf = take_leaf(self, decoded, slots)
         return unravel(layers, levels, leaf, int((ends - starts).sum()), decoded.place)
-
-    def leaf(self, decoded: DecodedChunks) -> pa.Array:
-        """Decode the values of chunks: one for each visible entry."""
-        run, place = decoded.values, decoded.place
-        if run.num_values == 0:
-            return pa.nulls(0, self.type)
-        values, validity = (
-            decode_mini(self.mini.values, run),
-            decoded.levels.leaf_validity(self.layers),
-        )
-        if self.items is None:
-            return leaf_array(self.type, values, validity, place)
-        indices = indices_of(values, len(self.items), place)
-        return indexed_array(self.type, indices, self.items, validity, place)
 
     def check(self) -> None:
         """Decode every chunk once, in order, holding the repetition index against them."""
         start = 0
         while start < self.table.num_chunks:
             stop = run_end(self, start)
-            self.leaf(self._read(np.arange(start, stop)))
+            decode_leaf(self, decode_chunks(self, np.arange(start, stop)))
             start = stop
 
     def chunks_with(self, starts: Counts, ends: Counts) -> Counts:
@@ -165,71 +154,12 @@ class ChunkRows(Page):
         ends = self.table.value_ends
         return np.searchsorted(ends, first, "right"), np.searchsorted(ends, last, "right")
 
-    def _read(self, numbers: Counts) -> DecodedChunks:
-        """Read and decode chunks (ascending numbers); near ones come with what is between them."""
-        chosen, clause = self.table.choose(numbers), "L.page.miniblock.chunk-bytes"
-        if not (chosen.starts[1:] - chosen.ends[:-1] > MERGE_GAP_BYTES).any():
-            cursor = self.file.cursor(chosen.extent, "chunks", clause)
-            return self.decode(cursor, chosen.moved(-cursor.base))
-        data, at = read_extents(self.file, chosen.starts, chosen.sizes, "chunks", clause)
-        together = Cursor(data.data, int(chosen.starts[0]), self.file.ctx)
-        try:
-            return self.decode(together, chosen.moved(at - chosen.starts))
-        except BytesError:
-            for number in numbers.tolist() if len(numbers) > 1 else []:
-                self._read(np.array([number]))  # raises again, with its own offset
-            raise
-
-    def decode(self, cursor: Cursor, chosen: ChunkTable) -> DecodedChunks:
-        """Decode the levels of chunks that start at positions of `cursor`, and check them."""
-        place = cursor.ctx.at(cursor.offset, cursor.remaining)
-        run, counts = parse_chunks(cursor, self.mini, chosen)
-        values = run.buffers(slice(self.mini.num_levels, None))
-        if self.mini.num_levels:
-            run = run.counting(counts)
-        counts, levels = run.counts, self._levels(run, place)
-        decoded = DecodedChunks(chosen, values, levels, counts.cumsum() - counts, place)
-        self._check_visible(decoded)
-        if self.index is not None:
-            starts = row_starts(levels, self.layers)
-            self.index.check(chosen.numbers, decoded.first_entry, starts, levels.count)
-        return decoded
-
-    def _levels(self, run: ChunkRun, place: Place) -> Levels:
-        """Decode the levels of a run, whose first buffers they are."""
-        count = run.num_values
-        if self.mini.num_levels:
-            self.file.bound_output(count * LEVEL_BYTES, "L.page.limits.levels", place, "levels")
-        rep = definition = None
-        if self.mini.rep is not None:
-            rep = decode_levels(self.mini.rep, run.only(0))
-        if self.mini.definition is not None:
-            last = run.only(self.mini.num_levels - 1)
-            definition = decode_levels(self.mini.definition, last)
-        levels = Levels(count, rep, definition)
-        check_ranges(levels, self.layers, place)
-        if rep is None:
-            return levels
-        return replace(levels, starts=row_starts(levels, self.layers))
-
-    def _check_visible(self, decoded: DecodedChunks) -> None:
-        """Raise CorruptPage unless each chunk has as many visible entries as values."""
-        levels, counts = decoded.levels, decoded.values.counts
-        visible, firsts = levels.visible(self.layers), decoded.first_entry
-        numbers = counts if levels.rep is None else np.diff(firsts, append=levels.count)
-        if visible is not None:
-            numbers = np.diff(count_before(visible, np.append(firsts, len(visible))))
-        for at in np.flatnonzero(numbers != counts).tolist():
-            place, chunk = decoded.values.place(0, at), int(decoded.table.numbers[at])
-            found = f"{int(numbers[at])} visible entries in chunk {chunk}"
-            raise CorruptPage("L.page.miniblock.visible", place, found, f"{int(counts[at])} values")
-
     def _entry_ranges(
         self, decoded: DecodedChunks, first: Counts, last: Counts
     ) -> tuple[Counts, Counts]:
         """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
         first_entry, levels, index = decoded.first_entry, decoded.levels, self.index
-        numbers = decoded.table.numbers
+        numbers = decoded.numbers
         if index is None:
             ends = self.table.value_ends
             shift = first_entry - (ends - self.table.counts)[numbers]
@@ -253,9 +183,87 @@ class ChunkRows(Page):
 
 
 @specified
+def decode_chunks(rows: ChunkRows, numbers: Counts) -> DecodedChunks:
+    """Read chunks, each by itself, and decode their levels. `numbers` (chunks,), ascending.
+
+    Raises CorruptPage, and LimitExceeded for more levels than the file may have.
+    """
+    chosen, file, clause = rows.table.choose(numbers), rows.file, "L.page.miniblock.chunk-bytes"
+    if int(numbers[-1]) - int(numbers[0]) + 1 == len(numbers):  # neighbours: one request
+        file = file.with_window(chosen.extent, "chunks", clause)
+    chunks = list[Chunk]()
+    for number, extent, count in zip(numbers.tolist(), chosen.extents, chosen.counts.tolist()):
+        cursor = file.cursor(extent, "chunk", clause)
+        chunks.append(parse_chunk(cursor, rows.mini, number, count))
+    place, counts = file.ctx.at(*chosen.extent), [chunk.num_entries for chunk in chunks]
+    if rows.mini.num_levels:
+        size = sum(counts) * LEVEL_BYTES
+        file.bound_output(size, "L.page.limits.levels", place, "levels")
+    levels = join_levels([_chunk_levels(rows, chunk) for chunk in chunks])
+    first_entry = np.cumsum([0, *counts])[:-1]
+    levels = with_starts(rows, numbers, levels, first_entry)
+    return DecodedChunks(numbers, chunks, levels, first_entry, place)
+
+
+def _chunk_levels(rows: ChunkRows, chunk: Chunk) -> Levels:
+    """Decode the levels of one chunk, in which as many entries are visible as it has values."""
+    mini, count, rep, definition = rows.mini, chunk.num_entries, None, None
+    if mini.rep is not None:
+        rep = decode_levels(mini.rep, chunk.levels[0], count)
+    if mini.definition is not None:
+        definition = decode_levels(mini.definition, chunk.levels[-1], count)
+    levels, place = Levels(count, rep, definition), chunk.values[0].place
+    check_ranges(levels, rows.layers, place)
+    visible = levels.visible(rows.layers)
+    number = count if visible is None else int(np.count_nonzero(visible))
+    if number != chunk.count:
+        found = f"{number} visible entries in chunk {chunk.number}"
+        raise CorruptPage("L.page.miniblock.visible", place, found, f"{chunk.count} values")
+    return levels
+
+
+def with_starts(rows: ChunkRows, numbers: Counts, levels: Levels, first_entry: Counts) -> Levels:
+    """Return the levels of chunks with the starts of their rows, as the repetition index has them.
+
+    `numbers` and `first_entry` (chunks,). Raises CorruptPage where it has others.
+    """
+    if rows.index is None:
+        return levels
+    starts = row_starts(levels, rows.layers)
+    rows.index.check(numbers, first_entry, starts, levels.count)
+    return replace(levels, starts=starts)
+
+
+@specified
+def decode_leaf(rows: ChunkRows, decoded: DecodedChunks) -> pa.Array:
+    """Decode the values of chunks: one for each visible entry.
+
+    Raises CorruptPage, and LimitExceeded for more bytes than the file may have.
+    """
+    items, at, size = rows.items, 0, 0
+    validity, parts = decoded.levels.leaf_validity(rows.layers), list[pa.Array]()
+    for chunk in decoded.chunks:
+        if not chunk.count:
+            continue  # a chunk of null and empty lists alone
+        place = chunk.values[0].place
+        values = decode_mini(rows.mini.values, chunk.values, chunk.count)
+        own = None if validity is None else validity[at : at + chunk.count]
+        if items is None:
+            parts.append(leaf_array(rows.type, values, own, place))
+        else:
+            parts.append(key_array(rows.type, values, own, len(items), place))
+        at, size = at + chunk.count, size + parts[-1].nbytes
+        rows.file.bound_output(size, "L.codec.limits.expansion", place)
+    if not parts:
+        return pa.nulls(0, rows.type)
+    joined = pa.concat_arrays(parts)
+    return joined if items is None else look_up(rows.type, joined, items)
+
+
+@specified
 def take_leaf(rows: ChunkRows, decoded: DecodedChunks, slots: Counts) -> pa.Array:
     """Decode the values of some slots of the visible entries of chunks. `slots` (n,)."""
-    return whole(rows.leaf(decoded)).take(arrow_array(slots))
+    return whole(decode_leaf(rows, decoded)).take(arrow_array(slots))
 
 
 @specified

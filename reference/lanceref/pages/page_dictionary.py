@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.blocks import decode_block
+from lanceref.codecs.buffers import rest_of
 from lanceref.codecs.values import Fixed, Validity, Values
 from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.context import expect
@@ -30,33 +31,35 @@ def parse_items(
 ) -> pa.Array:
     """Parse the `count` items that fill the cursor, of a column of `type_`. Raises CorruptPage."""
     place = cursor.ctx.at(cursor.offset, cursor.remaining)
-    values = decode_block(encoding, cursor, count)
+    values = decode_block(encoding, rest_of(cursor), count)
     expect("L.page.dictionary.num-items", values.count, count, place)
     return leaf_array(value_type(type_), values, None, place)
 
 
-def indexed_array(
-    type_: pa.DataType,
-    indices: NDArray[np.unsignedinteger],
-    items: pa.Array,
-    validity: Validity,
-    place: Place,
+def key_array(
+    type_: pa.DataType, values: Values, validity: Validity, num_items: int, place: Place
 ) -> pa.Array:
-    """Build the array of indices (already < len(items)) into a dictionary of `items`.
+    """Build the array of keys into `num_items` items, of a column of `type_`.
 
-    `indices` and the validity (n,). Raises CorruptPage.
+    The validity (values,). Raises CorruptPage.
     """
-    is_dictionary = pa.types.is_dictionary(type_)
-    keys = type_.index_type if is_dictionary else pa.from_numpy_dtype(indices.dtype)
+    indices = indices_of(values, num_items, place)
     bits = indices.dtype.itemsize * 8
+    keys = pa.from_numpy_dtype(indices.dtype)
+    if pa.types.is_dictionary(type_):
+        keys = type_.index_type
     if keys.bit_width != bits:
         found, wanted = f"indices of {bits} bits", f"{keys.bit_width}, the width of {keys}"
         raise CorruptPage("L.page.dictionary.key-width", place, found, wanted)
     buffers = [bitmap(validity), pa.py_buffer(np.ascontiguousarray(indices))]
-    array = pa.Array.from_buffers(keys, len(indices), buffers)
-    if not is_dictionary:
-        return items.take(array)
-    return pa.DictionaryArray.from_arrays(array, items, ordered=type_.ordered, safe=False)
+    return pa.Array.from_buffers(keys, len(indices), buffers)
+
+
+def look_up(type_: pa.DataType, keys: pa.Array, items: pa.Array) -> pa.Array:
+    """Return the array of `type_` whose keys (already below `len(items)`) name `items`."""
+    if not pa.types.is_dictionary(type_):
+        return items.take(keys)
+    return pa.DictionaryArray.from_arrays(keys, items, ordered=type_.ordered, safe=False)
 
 
 def indices_of(values: Values, num_items: int, place: Place) -> NDArray[np.unsignedinteger]:

@@ -1,11 +1,11 @@
-"""Chunks of plain bytes, values as plain Python, and damage: what the codec tests share."""
+"""Buffers of plain bytes, and values as plain Python: what the codec tests share."""
 
 from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.chunk_run import ChunkRun
+from lanceref.codecs.buffers import Buffer, rest_of
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.mini_blocks import MiniBlocks
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
@@ -15,30 +15,19 @@ from lanceref.core.spans import SpanRecorder
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 BASE = 1000
-"""Where the runs of the tests lie in their imaginary file."""
+"""Where the buffers of the tests lie in their imaginary file."""
 
 CTX = Context("test.lance")
 PLACE = CTX.at(BASE)
 
 
-def run_of(*buffers: Sequence[bytes], counts: Sequence[int], ctx: Context = CTX) -> ChunkRun:
-    """Lay out chunks as a page does: each buffer of a chunk padded to eight bytes."""
-    data, starts = bytearray(), []
-    for chunk in range(len(counts)):
-        data += b"\x01" * 8
-        row = []
-        for buffer in buffers:
-            row.append(len(data))
-            data += buffer[chunk] + b"\xfe" * (-len(buffer[chunk]) % 8)
-        starts.append(row)
-    return ChunkRun(
-        ctx,
-        np.frombuffer(bytes(data), np.uint8),
-        BASE,
-        np.array(starts, np.int64).reshape(len(counts), len(buffers)).T,
-        np.array([[len(part) for part in buffer] for buffer in buffers], np.int64),
-        np.array(counts, np.int64),
-    )
+def buffers_of(parts: Sequence[bytes], ctx: Context = CTX) -> list[Buffer]:
+    """Return the buffers of one chunk, each padded to eight bytes as in a page."""
+    found, offset = [], BASE
+    for part in parts:
+        found.append(Buffer(ctx, np.frombuffer(bytes(part), np.uint8), offset))
+        offset += len(part) + -len(part) % 8
+    return found
 
 
 def cursor_of(data: bytes, ctx: Context = CTX) -> Cursor:
@@ -126,14 +115,17 @@ def parts_of(buffer: tuple[np.ndarray, np.ndarray]) -> list[bytes]:
 
 def decoded(blocks: MiniBlocks) -> list[object]:
     """Decode the chunks that an encoder made, as plain Python."""
-    buffers = [parts_of(buffer) for buffer in blocks.buffers]
-    run = run_of(*buffers, counts=blocks.counts.tolist())
-    return plain(decode_mini(blocks.encoding, run))
+    buffers = zip(*(parts_of(buffer) for buffer in blocks.buffers), strict=True)
+    return [
+        value
+        for parts, count in zip(buffers, blocks.counts.tolist(), strict=True)
+        for value in plain(decode_mini(blocks.encoding, buffers_of(parts), count))
+    ]
 
 
 def block_values(encoding: CompressiveEncoding, data: bytes, count: int) -> list[object]:
     """Decode a single block as plain Python."""
-    return plain(decode_block(encoding, cursor_of(data), count))
+    return plain(decode_block(encoding, rest_of(cursor_of(data)), count))
 
 
 def words(values: Sequence[int], bits: int) -> bytes:

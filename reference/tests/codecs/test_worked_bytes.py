@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from lanceref.codecs import nested
-from lanceref.codecs.blocks import decode_blocks
 from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_mini, encode_zip
 from lanceref.codecs.compressive import decode_mini, decode_zipped, num_buffers
 from lanceref.codecs.encoder_inputs import Params
@@ -28,9 +27,11 @@ from .encodings import (
 )
 from .encodings import variable as strings
 from .runs import (
+    BASE,
     CTX,
     PLACE,
     block_values,
+    buffers_of,
     cells_of,
     decoded,
     fixed,
@@ -38,7 +39,6 @@ from .runs import (
     parts_of,
     plain,
     recording,
-    run_of,
     variable,
     words,
 )
@@ -110,19 +110,15 @@ CHUNKS = {
 
 @pytest.mark.parametrize(("encoding", "buffers", "wanted"), CHUNKS.values(), ids=CHUNKS)
 def test_chunks_decode_as_the_description_states(encoding, buffers, wanted):
-    """Two chunks alike: their values are joined, and every byte of a buffer has one owner."""
+    """Every byte of a buffer has one owner."""
     ctx = recording()
-    run = run_of(*([part, part] for part in buffers), counts=[len(wanted)] * 2, ctx=ctx)
+    chunk = buffers_of(buffers, ctx)
 
     assert len(buffers) == num_buffers(encoding)
-    assert wanted * 2 == plain(decode_mini(encoding, run))
+    assert wanted == plain(decode_mini(encoding, chunk, len(wanted)))
     owned = [at for start, end, _, _ in leaves(ctx) for at in range(start, end)]
-    stored = {
-        at
-        for start, size in zip(run.starts.ravel().tolist(), run.sizes.ravel().tolist())
-        for at in range(start, start + size)
-    }
-    assert sorted(stored) == sorted(owned)
+    stored = [at for one in chunk for at in range(one.offset - BASE, one.offset - BASE + one.size)]
+    assert stored == sorted(owned)
 
 
 LEVELS = [(1, 255), (1, 255), (1, 90), *[(0, 255)] * 9, (0, 105)]
@@ -177,11 +173,8 @@ BLOCKS = {
 
 @pytest.mark.parametrize(("encoding", "data", "wanted"), BLOCKS.values(), ids=BLOCKS)
 def test_blocks_decode_as_the_description_states(encoding, data, wanted):
-    """A single buffer, and the same buffer of two chunks where the values are of fixed width."""
+    """A single buffer."""
     assert wanted == block_values(encoding, data, len(wanted))
-    if wanted and not isinstance(wanted[0], bytes):
-        run = run_of([data, data], counts=[len(wanted)] * 2)
-        assert wanted * 2 == plain(decode_blocks(encoding, run))
 
 
 NONE, FLAGS = Params(compression="none"), np.array([1, 0, 1, 1, 1, 1], bool)
@@ -235,13 +228,11 @@ def test_chunks_are_written_byte_for_byte(values, params, version, buffers):
 
 
 def test_chunks_of_any_count_begin_at_a_byte():
-    """Two lists of two and one more: bitmaps 1101 and 11; no chunk at all has no values."""
+    """Two lists of two and one more: bitmaps 1101 and 11."""
     blocks = nested.encode_lists(LIST, np.array([2, 1]))
 
     assert [b"\x0d", b"\x03"] == parts_of(blocks.buffers[0])
     assert plain(LIST) == decoded(blocks)
-    assert [] == plain(decode_mini(flat(8), run_of([], counts=[])))
-    assert [1, 0, 1] == plain(decode_mini(flat(1), run_of([b"\1", b"\1"], counts=[2, 1])))
 
 
 VALUES = {

@@ -4,7 +4,7 @@ import importlib
 import inspect
 import json
 import pkgutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import product
 
 import hypothesis.strategies as st
@@ -15,14 +15,8 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis.extra import numpy as hnp
-from lanceref.codecs import (
-    bitpack,
-    bitpack_out_of_line,
-    choose,
-    chunk_run,
-    compressive,
-    symbol_coder,
-)
+from lanceref.codecs import bitpack, bitpack_out_of_line, choose, symbol_coder
+from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.mini_blocks import flat_encoding
 from lanceref.codecs.symbol_coder import make_coder
 from lanceref.codecs.values import Fixed, join_pieces
@@ -35,8 +29,11 @@ from lanceref.codecs.variable import (
 from lanceref.core.context import Context, Specified, is_plain, plain_forms
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
-from lanceref.fast import files as fast_files
+from lanceref.fast import run_codecs
+from lanceref.fast.chunk_runs import pick
 from lanceref.fast.codecs import KERNEL_USE
+from lanceref.fast.files import gather_rows
+from lanceref.fast.run_codecs import ChunkRun, Unusual
 from lanceref.index.full_text.packed_integers import parse_varints
 from lanceref.index.scalar.json import values_at
 from lanceref.json import jsonb
@@ -47,7 +44,9 @@ from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
 from pylanceref.file import LanceFileReader, LanceFileWriter
 
-from ..codecs.runs import PLACE, plain, run_of, variable
+from ..codecs import encodings
+from ..codecs.runs import CTX, PLACE, buffers_of, plain, variable
+from ..codecs.test_worked_bytes import BLOCKS, CHUNKS
 
 BYTES = st.sampled_from([0, 1, 97, 98, 255])
 """Bytes of which values and symbols share many, and which are codes and escapes too."""
@@ -148,34 +147,87 @@ def test_blocks_are_unpacked_alike(draw):
     assert all(np.array_equal(first, other) for other in others)
 
 
+def run_of(chunks, counts):
+    """Return the buffers of chunks one after the other, each padded to eight bytes."""
+    data, starts = bytearray(), []
+    for chunk in chunks:
+        for part in chunk:
+            starts.append(len(data))
+            data += part + b"\xfe" * (-len(part) % 8)
+    shape = len(chunks), len(chunks[0])
+    sizes = np.array([len(part) for chunk in chunks for part in chunk], np.int64)
+    starts, sizes = (np.reshape(one, shape).T for one in (np.array(starts), sizes))
+    return ChunkRun(CTX, np.frombuffer(bytes(data), np.uint8), starts, sizes, np.array(counts))
+
+
+def decoded(encoding, parts, count):
+    """Return the values of one chunk as plain Python."""
+    return plain(decode_mini(encoding, buffers_of(parts), count))
+
+
+def value_or_none(call, *arguments):
+    """Return what a function gives, None where it refuses the bytes."""
+    with suppress(BytesError, Unusual):
+        return call(*arguments)
+
+
+@given(st.sampled_from([*CHUNKS]), st.integers(1, 3), st.booleans(), st.data())
+@settings(max_examples=300)
+def test_a_run_of_chunks_is_decoded_as_each_of_them(name, number, damaged, draw):
+    """Sound chunks together as one by one; of damaged ones nothing that the plain form refuses."""
+    encoding, buffers, values = CHUNKS[name]
+    chunks, expected = [[bytearray(part) for part in buffers] for _ in range(number)], []
+    if damaged and any(buffers):
+        part = draw.draw(st.sampled_from([one for chunk in chunks for one in chunk if one]))
+        part[draw.draw(st.integers(0, len(part) - 1))] = draw.draw(st.integers(0, 255))
+    for chunk in chunks:
+        own = value_or_none(decoded, encoding, chunk, len(values))
+        expected = None if own is None or expected is None else expected + own
+    run = run_of(chunks, [len(values)] * number)
+    if run_codecs.has_run_form(encoding):
+        found = value_or_none(lambda: plain(run_codecs.decode_values(encoding, run)))
+        assert damaged or values * number == found
+        assert found is None or expected == found
+
+
+LEVELS = ("numbers", "packed bits", "packed bits, raw tail", "packed bits, padded tail")
+
+
+@pytest.mark.parametrize("name", [*LEVELS, "a frame of runs"])
+def test_levels_of_a_run_are_those_of_its_chunks(name):
+    """Any codec that levels have; of 3 000 flags too, in blocks with a raw tail."""
+    encoding, data, wanted = BLOCKS[name]
+    run = run_of([[data]] * 2, [len(wanted)] * 2)
+
+    assert wanted * 2 == run_codecs.decode_levels(encoding, run).tolist()
+
+
+@pytest.mark.parametrize(
+    ("bits", "width", "counts"), product((16, 32), (0, 1, 5), ([3000, 24], [1024, 1], [5, 2048, 9]))
+)
+def test_integers_of_a_run_are_those_of_its_chunks(bits, width, counts):
+    """Packed out of line: whole blocks, raw tails and padded ones side by side."""
+    values = np.random.default_rng(width).integers(0, 1 << width, sum(counts), f"u{bits // 8}")
+    data, sizes = bitpack_out_of_line.encode_out_of_line(values, np.array(counts), width)
+    chunks = [[part.tobytes()] for part in np.split(data, np.cumsum(sizes)[:-1])]
+    encoding = encodings.out_of_line(bits, width)
+
+    for form in [run_codecs.decode_integers, *[run_codecs.decode_levels] * (bits == 16)]:
+        assert values.tolist() == form(encoding, run_of(chunks, counts)).tolist()
+
+
 @given(st.sampled_from(bitpack.WIDTHS), st.lists(st.integers(0, 64), min_size=1, max_size=30))
 def test_chunks_of_any_widths_are_unpacked_alike(bits, widths):
     """Any widths of any type, each in a chunk of its own that fits none of the others."""
     random = np.random.default_rng(len(widths))
     widths = np.minimum(np.array(widths, np.int64), bits)
     values = random.integers(0, 2**bits, (len(widths), 1024), f"u{bits // 8}", endpoint=False)
-    parts = [
-        np.array([width], block.dtype).tobytes() + bitpack.pack(block[None], width).tobytes()
-        for width, block in zip(widths.tolist(), values, strict=True)
-    ]
-    run = run_of(parts, counts=[1024] * len(parts))
-    out = np.empty((2, *values.shape), values.dtype)
+    values &= (2 ** widths.astype(object) - 1).astype(values.dtype)[:, None]
+    stored, sizes = bitpack.encode_inline(values.reshape(-1), widths).buffers[0]
+    chunks = [[part.tobytes()] for part in np.split(stored, np.cumsum(sizes)[:-1])]
+    run, encoding = run_of(chunks, [1024] * len(chunks)), bitpack.inline_encoding(bits)
 
-    bitpack.unpack_chunks.plain(run, widths, out[0])
-    bitpack.unpack_chunks.fast(run, widths, out[1])
-
-    assert np.array_equal(out[0], out[1])
-    assert np.array_equal(bitpack.inline_widths(run, bits), widths)
-
-
-@given(hnp.arrays(np.uint16, st.tuples(st.integers(1, 5), st.just(64))))
-def test_flags_are_values_of_one_bit(packed):
-    """One-bit values of any blocks."""
-    flags, values = np.empty((len(packed), 1024), np.bool_), np.empty((len(packed), 1024), "u2")
-    bitpack_out_of_line.unpack_flags(packed, flags)
-    bitpack.unpack(packed, 1, values)
-
-    assert np.array_equal(flags, values)
+    assert values.tobytes() == run_codecs.decode_values(encoding, run).data.tobytes()
 
 
 @given(
@@ -188,9 +240,7 @@ def test_pieces_are_joined_alike(pieces, size):
     starts, counts = np.array(pieces, np.int64).reshape(-1, 2).T
     calls = [
         (join_pieces, data, even, even + np.minimum(size, 4 + counts[-1:])),
-        (chunk_run.gather_rows, data, even, size),
         (join_pieces, data, starts, starts + counts),
-        (chunk_run.gather_rows, data, starts, size),
         (layers.count_before, data % 3 == 0, starts),
     ]
     for form, *arguments in calls:
@@ -198,6 +248,9 @@ def test_pieces_are_joined_alike(pieces, size):
         for other in others:
             assert first.tolist() == other.tolist()
             assert first.dtype == other.dtype
+    for places in (starts, even):
+        rows = join_pieces.plain(data, places, places + size).reshape(len(places), size)
+        assert np.array_equal(rows, gather_rows(data, places, size))
 
 
 @given(TEXTS, SYMBOLS)
@@ -232,10 +285,15 @@ def test_chunks_of_any_codes_are_decoded_alike(values, symbols, draw):
     if draw.draw(st.booleans()):
         damaged = draw.draw(st.sampled_from(parts))
         damaged[draw.draw(st.integers(0, len(damaged) - 1))] = draw.draw(st.integers(0, 255))
-    run = run_of([bytes(part) for part in parts], counts=[len(texts) for texts in values])
+    run = run_of([[part] for part in parts], [len(texts) for texts in values])
 
-    first, *others = map(strings_or_error, outcomes(compressive.decode_fsst, encoding, run))
-    assert [first] * 2 == others
+    encoding, expected = pb.CompressiveEncoding(fsst=encoding), []
+    for part, texts in zip(parts, values, strict=True):
+        own = value_or_none(decoded, encoding, [part], len(texts))
+        expected = None if own is None or expected is None else expected + own
+    assert expected == value_or_none(lambda: plain(run_codecs.decode_values(encoding, run)))
+    with without_kernels():
+        assert expected == value_or_none(lambda: plain(run_codecs.decode_values(encoding, run)))
 
 
 @given(st.sampled_from([1, 8, 16, 32, 64]), st.data(), st.booleans())
@@ -254,10 +312,10 @@ def test_values_are_picked_as_they_are_decoded(bits, draw, packed):
     else:
         encoding = flat_encoding(bits)
         parts = [random.bytes(-(-count * bits // 8)) for count in counts]
-    run, slots = run_of(parts, counts=counts), np.array(sorted(slots))
+    run, slots = run_of([[part] for part in parts], counts), np.array(sorted(slots))
 
-    every = plain(compressive.decode_mini(encoding, run))
-    assert [every[at] for at in slots] == plain(fast_files.pick(encoding, run, slots))
+    every = [value for part, n in zip(parts, counts) for value in decoded(encoding, [part], n)]
+    assert [every[at] for at in slots] == plain(pick(encoding, run, slots))
 
 
 DOCUMENTS = [
@@ -277,11 +335,6 @@ def sound():
     for bits, most in product((64, 128), (8, 17)):
         words = np.repeat(np.arange(most + 1, dtype=np.uint64), bits // 64)
         yield choose.index_distinct, Fixed(bits, most + 1, words.view(np.uint8)), most
-    if KERNEL_USE.is_there:
-        encoding = pb.Fsst(symbol_table=symbol_table([b"ab", b"c"], is_on=True))
-        encoding.values.CopyFrom(variable_encoding(32))
-        chunk = np.array([12, 14, 16], "<u4").tobytes() + bytes([0, 1, 255, 9])
-        yield compressive.decode_fsst, encoding, run_of([chunk, chunk], counts=[2, 2])
 
 
 def test_what_is_sound_is_not_handed_to_the_plain_form():

@@ -1,0 +1,167 @@
+"""Buffers: the bytes that a codec decodes, the plainest codec, flat, and what descriptions say.
+
+A buffer knows where its bytes lie, for errors and for the spans of `explain`; what was decompressed
+lies where the compressed bytes do. What a description says of the values it stands for, and the
+errors for one in the wrong place, are at the end.
+
+Layout, flat: `bits_per_value` bits a value, little-endian; one-bit values are packed, least
+significant bit first.
+
+Clauses: L.codec.flat.size, L.codec.encoding.context
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lanceref.codecs.values import Bytes, Fixed
+from lanceref.core.context import Context
+from lanceref.core.cursor import Cursor
+from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
+from lanceref.proto import encodings_v2_1_pb2 as pb
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Bytes that a codec decodes: `data` uint8 (size,), from the absolute `offset` on.
+
+    Decompressed bytes are not those of the file: `origin` is where the compressed ones lie.
+    """
+
+    ctx: Context
+    data: Bytes
+    offset: int
+    origin: Place | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return len(self.data)
+
+    @property
+    def place(self) -> Place:
+        """Where the bytes lie, or those that they were decompressed from."""
+        return self.origin or self.ctx.at(self.offset, self.size)
+
+    def part(self, start: int, end: int | None = None) -> Buffer:
+        """Return bytes `start`..`end`, to the last unless an end is given."""
+        return Buffer(self.ctx, self.data[start:end], self.offset + start, self.origin)
+
+    def own(
+        self,
+        name: str,
+        kind: str,
+        clause: str,
+        value: object = None,
+        *,
+        start: int = 0,
+        end: int | None = None,
+    ) -> None:
+        """Record that `name` owns bytes `start`..`end` of the file, when spans are recorded."""
+        if self.origin is None:
+            end = self.size if end is None else end
+            self.ctx.leaf(self.offset + start, self.offset + end, name, kind, clause, value)
+
+    def want_size(self, size: int, clause: str) -> None:
+        """Raise CorruptPage unless there are `size` bytes."""
+        if self.size != size:
+            raise CorruptPage(clause, self.place, f"{self.size} bytes", f"{size} bytes")
+
+
+def rest_of(cursor: Cursor) -> Buffer:
+    """Return all bytes that the cursor has left."""
+    offset, size = cursor.offset, cursor.remaining
+    data = cursor.skip(size, "buffer", "L.codec.encoding.context")
+    return Buffer(cursor.ctx, np.frombuffer(data, np.uint8), offset)
+
+
+def decode_flat(buffer: Buffer, count: int, bits: int, name: str = "values") -> Fixed:
+    """Decode `count` values stored one after the other, `name` in spans. Raises CorruptPage."""
+    buffer.want_size(-(-count * bits // 8), "L.codec.flat.size")
+    kind = f"u{bits}[]" if bits in (8, 16, 32, 64) else f"{bits}-bit values"
+    buffer.own(name, "bitmap" if bits == 1 else kind, "L.codec.flat.size")
+    return Fixed(bits, count, buffer.data)
+
+
+def list_levels(encoding: pb.FixedSizeList) -> Iterator[pb.FixedSizeList]:
+    """Yield the descriptions of nested fixed-size lists, the outermost first."""
+    while True:
+        yield encoding
+        if encoding.values.WhichOneof("compression") != "fixed_size_list":
+            return
+        encoding = encoding.values.fixed_size_list
+
+
+def innermost(encoding: pb.FixedSizeList) -> CompressiveEncoding:
+    """Return the encoding of the items: `flat`, or `constant` when all of them are null."""
+    *_, last = list_levels(encoding)
+    return last.values
+
+
+def list_bits(encoding: pb.FixedSizeList) -> int:
+    """Return the bits of one zipped value: a multiple of eight."""
+    per_value, total = 1, 0
+    for level in list_levels(encoding):
+        per_value *= level.items_per_value
+        total += (per_value + 7 & -8) if level.has_validity else 0
+    return total + (per_value * innermost(encoding).flat.bits_per_value + 7 & -8)
+
+
+def value_bits(encoding: CompressiveEncoding) -> int | None:
+    """Return the bits of a value when all have as many; a fixed-size list is a zipped value."""
+    match encoding.WhichOneof("compression"):
+        case "flat":
+            return encoding.flat.bits_per_value
+        case "inline_bitpacking" | "out_of_line_bitpacking" | "range" | "delta" as arm:
+            bits: int = getattr(encoding, arm).uncompressed_bits_per_value
+            return bits
+        case "constant":
+            return 8 * len(encoding.constant.value)
+        case "fixed_size_list":
+            return list_bits(encoding.fixed_size_list)
+        case "rle" | "byte_stream_split" | "general" | "packed_struct" as arm:
+            return value_bits(getattr(encoding, arm).values)
+        case "dictionary":
+            return value_bits(encoding.dictionary.items)
+    return None
+
+
+def has_payload(encoding: CompressiveEncoding) -> bool:
+    """Return whether a block codec reads bytes: constants, ranges and what they make do not."""
+    match encoding.WhichOneof("compression"):
+        case "constant" | "range":
+            return False
+        case "delta":
+            return has_payload(encoding.delta.deltas)
+        case "rle":
+            return has_payload(encoding.rle.values) or has_payload(encoding.rle.run_lengths)
+    return True
+
+
+def only_flat(encoding: CompressiveEncoding, place: Place) -> int:
+    """Return the width of an encoding that must be flat here, in bits. Raises UnknownEncoding."""
+    if encoding.WhichOneof("compression") != "flat":
+        raise wrong_encoding(encoding, "flat", place)
+    return encoding.flat.bits_per_value
+
+
+def want_arm(encoding: CompressiveEncoding, arms: Collection[str], place: Place) -> None:
+    if encoding.WhichOneof("compression") not in arms:
+        raise wrong_encoding(encoding, " or ".join(arms), place)
+
+
+def unsupported(encoding: CompressiveEncoding, where: str, place: Place) -> UnknownEncoding:
+    """Return the error for an encoding that does not occur in this place."""
+    found = f"{encoding.WhichOneof('compression')} in {where}"
+    return UnknownEncoding("L.codec.encoding.context", place, found, "another")
+
+
+def wrong_encoding(encoding: CompressiveEncoding, wanted: str, place: Place) -> UnknownEncoding:
+    found = encoding.WhichOneof("compression") or "none"
+    if found == "flat":
+        found = f"flat {encoding.flat.bits_per_value}"
+    return UnknownEncoding("L.codec.encoding.context", place, found, wanted)
