@@ -34,6 +34,9 @@ ROW_STARTS = tuple(ORDER[row // 8] * 16 + (row % 8) * 128 for row in range(64))
 WIDTHS = (8, 16, 32, 64)
 """Value widths T that can be packed."""
 
+PLACES = {T: np.array(ROW_STARTS[:T])[:, None] + np.arange(BLOCK // T) for T in WIDTHS}
+"""The numbers of the values of each row of blocks of T-bit values: (T, lanes)."""
+
 POWERS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 """Powers of two: a number below the n-th, but no lower one, has n bits."""
 
@@ -53,17 +56,16 @@ def check_packed(bits: int, width: int, place: Place) -> None:
 def unpack(packed: Unsigned, width: int, out: Unsigned) -> None:
     """Unpack blocks: `packed` (blocks, width * 1024 / T), `out` (blocks, 1024), unsigned T bits."""
     word, bits = out.dtype.type, out.dtype.itemsize * 8
-    lanes, mask = BLOCK // bits, out.dtype.type((1 << width) - 1)
     if width == 0:
         out[:] = 0
         return
-    words = packed.reshape(len(packed), width, lanes)
-    for row in range(bits):
-        k, shift = divmod(row * width, bits)
-        values = words[:, k] >> word(shift)
-        if shift + width > bits:  # the upper bits lie in the next word of the lane
-            values |= words[:, k + 1] << word(bits - shift)
-        out[:, ROW_STARTS[row] : ROW_STARTS[row] + lanes] = values & mask
+    words = packed.reshape(len(packed), width, BLOCK // bits)
+    first, shift = np.divmod(np.arange(bits) * width, bits)  # where each row starts in its lanes
+    shifts = shift.astype(out.dtype)[:, None]
+    rows = words[:, first] >> shifts
+    is_split = shift + width > bits  # the upper bits lie in the next word of the lane
+    rows[:, is_split] |= words[:, first[is_split] + 1] << (word(bits) - shifts[is_split])
+    out[:, PLACES[bits]] = rows & word((1 << width) - 1)
 
 
 def decode_inline(buffer: Buffer, count: int, bits: int) -> Fixed:
