@@ -157,29 +157,34 @@ class ChunkRows(Page):
     def _entry_ranges(
         self, decoded: DecodedChunks, first: Counts, last: Counts
     ) -> tuple[Counts, Counts]:
-        """Return where the entries of the slots `first`..`last` lie in the decoded chunks."""
-        first_entry, levels, index = decoded.first_entry, decoded.levels, self.index
-        numbers = decoded.numbers
+        """Return where the entries of the slots `first`..`last` (n,) lie in the decoded chunks."""
+        first_entry, numbers, index = decoded.first_entry, decoded.numbers, self.index
+        first_chunk, last_chunk = self._start_chunk(first), self._start_chunk(last)
         if index is None:
-            ends = self.table.value_ends
-            shift = first_entry - (ends - self.table.counts)[numbers]
-            first_chunk, last_chunk = (np.searchsorted(ends, at, "right") for at in (first, last))
-            return (
-                first + shift[np.searchsorted(numbers, first_chunk)],
-                last + shift[np.searchsorted(numbers, last_chunk)] + 1,
-            )
-        starts = row_starts(levels, self.layers)
+            # Slots are entries; those of chunks that were left out are missing before each chunk.
+            before = first_entry - (self.table.value_ends - self.table.counts)[numbers]
+            starts = first + before[np.searchsorted(numbers, first_chunk)]
+            return starts, last + before[np.searchsorted(numbers, last_chunk)] + 1
+        # Of the slots that start in the decoded chunks, a slot is the first one of its chunk and as
+        # many further on as the index says; its entries end where the next slot starts, or with
+        # its last chunk, after which chunks may be left out.
+        starts = row_starts(decoded.levels, self.layers)
         before = np.searchsorted(starts, first_entry)
 
         def rank(slots: Counts, chunks: Counts) -> Counts:
-            at = np.searchsorted(numbers, chunks)
-            return before[at] + slots - index.first_start[chunks]
+            return before[np.searchsorted(numbers, chunks)] + slots - index.first_start[chunks]
 
-        first_chunk, _ = index.chunks_of(first, first)
-        last_chunk, end_chunk = index.chunks_of(last, last)
-        chunk_end = np.append(first_entry, levels.count)[np.searchsorted(numbers, end_chunk) + 1]
-        next_start = np.append(starts, levels.count)[rank(last, last_chunk) + 1]
-        return starts[rank(first, first_chunk)], np.minimum(next_start, chunk_end)
+        stops = np.append(starts, decoded.levels.count)[rank(last, last_chunk) + 1]
+        _, end_chunk = index.chunks_of(last, last)
+        chunk_ends = np.append(first_entry, decoded.levels.count)[1:]
+        ends = np.minimum(stops, chunk_ends[np.searchsorted(numbers, end_chunk)])
+        return starts[rank(first, first_chunk)], ends
+
+    def _start_chunk(self, slots: Counts) -> Counts:
+        """Return the chunk in which each slot starts: (n,)."""
+        if self.index is None:
+            return np.searchsorted(self.table.value_ends, slots, "right")
+        return self.index.chunks_of(slots, slots)[0]
 
 
 @specified
@@ -199,7 +204,10 @@ def decode_chunks(rows: ChunkRows, numbers: Counts) -> DecodedChunks:
     if rows.mini.num_levels:
         size = sum(counts) * LEVEL_BYTES
         file.bound_output(size, "L.page.limits.levels", place, "levels")
-    levels = join_levels([_chunk_levels(rows, chunk) for chunk in chunks])
+    parts = list[Levels]()
+    for chunk in chunks:
+        parts.append(_chunk_levels(rows, chunk))
+    levels = join_levels(parts)
     first_entry = np.cumsum([0, *counts])[:-1]
     levels = with_starts(rows, numbers, levels, first_entry)
     return DecodedChunks(numbers, chunks, levels, first_entry, place)
