@@ -12,7 +12,6 @@ from functools import partial
 import numpy as np
 from lanceref.codecs import (
     bitpack,
-    bitpack_out_of_line,
     general,
     nested,
     sequence,
@@ -20,9 +19,9 @@ from lanceref.codecs import (
     variable,
 )
 from lanceref.codecs.bitpack import BLOCK, WIDTHS
+from lanceref.codecs.buffers import MiniBlocks, flat_blocks, flat_encoding
 from lanceref.codecs.choose import Encode, Kind, fsst_encoding
 from lanceref.codecs.encoder_inputs import bytes_per_word, max_value_bytes, unsigned
-from lanceref.codecs.mini_blocks import MiniBlocks, flat_blocks, flat_encoding
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.file_versions import V2_1, V2_2, FileVersion
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
@@ -154,8 +153,8 @@ def odd_levels(
     codecs: list[tuple[CompressiveEncoding, Encode]] = [(flat_encoding(16), flat_blocks)]
     any_width = rng.odd("levels packed to any width")
     packed = rng.randint(width, 16) if any_width else rng.randint(max(1, width), 15)
-    encoding = bitpack_out_of_line.out_of_line_encoding(16, packed)
-    codecs.append((encoding, partial(bitpack_out_of_line.encode_out_of_line, width=packed)))
+    encoding = bitpack.out_of_line_encoding(16, packed)
+    codecs.append((encoding, partial(bitpack.encode_out_of_line, width=packed)))
     if counts.max(initial=0) <= BLOCK:
         codecs.append((bitpack.inline_encoding(16), bitpack.encode_inline_chunks))
     if version >= V2_2:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 from lanceref.codecs import general
-from lanceref.codecs.bitpack import block_widths
-from lanceref.codecs.bitpack_out_of_line import encode_out_of_line, out_of_line_encoding
-from lanceref.codecs.mini_blocks import flat_encoding
+from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
+from lanceref.codecs.buffers import flat_encoding
 from lanceref.codecs.values import Validity
 from lanceref.file.column_io import Buffer
 from lanceref.pages.sparse import Sequence64, StructureEncoder, encode_sequence

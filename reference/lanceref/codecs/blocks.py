@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
-    bitpack_out_of_line,
     general,
     nested,
     sequence,
@@ -30,10 +29,7 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 def decode_block(
     encoding: CompressiveEncoding, buffer: Buffer, count: int, name: str = "values"
 ) -> Values:
-    """Decode `count` values that fill the buffer, `name` in spans.
-
-    Raises LimitExceeded, UnknownEncoding, CorruptPage.
-    """
+    """Decode `count` values, `name` in spans, that fill the buffer. Raises BytesError."""
     size, place = count * (value_bits(encoding) or 0) // 8, buffer.place
     budget, arm = buffer.ctx.limits.expanded(buffer.size), encoding.WhichOneof("compression")
     if size > budget:
@@ -51,7 +47,7 @@ def decode_block(
         case "out_of_line_bitpacking":
             packed = encoding.out_of_line_bitpacking
             bits, width = packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value
-            return bitpack_out_of_line.decode_out_of_line(buffer, count, bits, width)
+            return bitpack.decode_out_of_line(buffer, count, bits, width)
         case "rle":
             runs = sequence.split_runs(buffer) if has_payload(encoding) else (buffer, buffer)
             return decode_rle(encoding.rle, *runs, count)

@@ -1,4 +1,4 @@
-"""Buffers: the bytes that a codec decodes, the plainest codec, flat, and what descriptions say.
+"""Buffers that codecs decode and encode; the plainest codec, flat; what descriptions say.
 
 A buffer knows where its bytes lie, for errors and for the spans of `explain`; what was decompressed
 lies where the compressed bytes do. What a description says of the values it stands for, and the
@@ -12,12 +12,13 @@ Clauses: L.codec.flat.size, L.codec.encoding.context
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lanceref.codecs.values import Bytes, Fixed
+from lanceref.codecs.values import Bytes, Fixed, Ints, join_pieces
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
@@ -39,7 +40,7 @@ class Buffer:
 
     @property
     def size(self) -> int:
-        """Number of bytes."""
+        """Number of bytes that the buffer holds."""
         return len(self.data)
 
     @property
@@ -165,3 +166,61 @@ def wrong_encoding(encoding: CompressiveEncoding, wanted: str, place: Place) -> 
     if found == "flat":
         found = f"flat {encoding.flat.bits_per_value}"
     return UnknownEncoding("L.codec.encoding.context", place, found, wanted)
+
+
+Part = tuple[Bytes, Ints]
+"""One buffer of all chunks: their bytes joined, and its size in each chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class MiniBlocks:
+    """Values cut into chunks: `counts` values in each, and the value buffers of all of them.
+
+    All counts but the last are powers of two. The last chunk's word leaves out its count,
+    unless `last_says_count`.
+    """
+
+    encoding: CompressiveEncoding
+    counts: Ints
+    buffers: tuple[Part, ...]
+    last_says_count: bool = False
+
+
+def flat_encoding(bits: int) -> CompressiveEncoding:
+    """Return the description of values stored one after the other."""
+    return CompressiveEncoding(flat={"bits_per_value": bits})
+
+
+def flat_blocks(values: NDArray[np.unsignedinteger], counts: Ints) -> Part:
+    """Encode chunks of `counts` integers one after the other; return bytes and sizes.
+
+    `values` (n,), `counts` (chunks,).
+    """
+    return values.view(np.uint8), counts * values.dtype.itemsize
+
+
+def even_counts(count: int, per_chunk: int) -> Ints:
+    """Return the values of each chunk when all but the last have `per_chunk`.
+
+    The result is (chunks,).
+    """
+    counts = np.full(-(-count // per_chunk), per_chunk, np.int64)
+    counts[-1:] = count - per_chunk * (len(counts) - 1)
+    return counts
+
+
+def weave(columns: Sequence[Part]) -> Part:
+    """Join for every row the next bytes of each column, in their order; return bytes and sizes.
+
+    A column has the bytes of all rows, joined, and how many each has: (rows,).
+    """
+    sizes = np.stack([counts for _, counts in columns], axis=1)
+    filled = [(data, counts) for data, counts in columns if len(data)]
+    if len(filled) < 2:
+        data = filled[0][0] if filled else np.zeros(0, np.uint8)
+        return data[: int(sizes.sum())], sizes.sum(axis=1)
+    taken = np.stack([counts for _, counts in filled], axis=1)
+    firsts = np.cumsum([0, *(len(data) for data, _ in filled)])[:-1]
+    starts = firsts + np.cumsum(taken, axis=0) - taken
+    joined = np.concatenate([data for data, _ in filled])
+    return join_pieces(joined, starts.reshape(-1), (starts + taken).reshape(-1)), sizes.sum(axis=1)

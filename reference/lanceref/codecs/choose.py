@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import (
     bitpack,
-    bitpack_out_of_line,
     general,
     nested,
     sequence,
@@ -28,8 +27,8 @@ from lanceref.codecs import (
 )
 from lanceref.codecs import encoder_inputs as inputs
 from lanceref.codecs.bitpack import BLOCK, WIDTHS, Unsigned
+from lanceref.codecs.buffers import MiniBlocks, Part, even_counts, flat_blocks, flat_encoding
 from lanceref.codecs.encoder_inputs import Params, flat_chunk, max_value_bytes, unsigned
-from lanceref.codecs.mini_blocks import MiniBlocks, Part, even_counts, flat_blocks, flat_encoding
 from lanceref.codecs.values import Bytes, Fixed, FixedSizeList, Ints, Rows, Values, Variable
 from lanceref.core.arrow_buffers import TEXT, has_wide_offsets
 from lanceref.core.context import specified
@@ -183,7 +182,7 @@ def _number_codec(numbers: Unsigned, version: FileVersion) -> tuple[CompressiveE
     is_small = len(numbers) <= BLOCK
     packed = inputs.packed_bytes(numbers, widths)
     if not is_small:
-        packed = bitpack_out_of_line.out_of_line_bytes(len(numbers), bits, width)
+        packed = bitpack.out_of_line_bytes(len(numbers), bits, width)
     if version >= V2_2:
         least = min(raw, packed) - sequence.RUNS_HEADER_BYTES
         if inputs.run_bytes(numbers, least)[1] < least:
@@ -192,8 +191,8 @@ def _number_codec(numbers: Unsigned, version: FileVersion) -> tuple[CompressiveE
         return flat_encoding(bits), flat_blocks
     if is_small:
         return bitpack.inline_encoding(bits), bitpack.encode_inline_chunks
-    encode = partial(bitpack_out_of_line.encode_out_of_line, width=width)
-    return bitpack_out_of_line.out_of_line_encoding(bits, width), encode
+    encode = partial(bitpack.encode_out_of_line, width=width)
+    return bitpack.out_of_line_encoding(bits, width), encode
 
 
 _COMPACT = ("rle", "inline_bitpacking", "out_of_line_bitpacking")

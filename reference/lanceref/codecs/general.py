@@ -20,8 +20,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from lanceref.codecs.buffers import Buffer
-from lanceref.codecs.mini_blocks import MiniBlocks, even_counts, flat_encoding
+from lanceref.codecs.buffers import Buffer, MiniBlocks, even_counts, flat_encoding
 from lanceref.codecs.values import Bytes, Fixed, Ints, Variable
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding

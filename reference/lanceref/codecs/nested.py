@@ -25,13 +25,16 @@ import numpy as np
 
 from lanceref.codecs.buffers import (
     Buffer,
+    MiniBlocks,
+    Part,
     decode_flat,
+    flat_encoding,
     innermost,
     list_bits,
     value_bits,
     want_arm,
+    weave,
 )
-from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
 from lanceref.codecs.values import (
     MAX_BITS,
     Bytes,

@@ -25,8 +25,16 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.bitpack import WIDTHS as PACKED_WIDTHS
 from lanceref.codecs.bitpack import Unsigned
-from lanceref.codecs.buffers import Buffer, only_flat, value_bits, want_arm
-from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding, weave
+from lanceref.codecs.buffers import (
+    Buffer,
+    MiniBlocks,
+    Part,
+    flat_encoding,
+    only_flat,
+    value_bits,
+    want_arm,
+    weave,
+)
 from lanceref.codecs.values import Fixed, Ints
 from lanceref.core.errors import CorruptPage, Place
 from lanceref.core.file_versions import V2_3, FileVersion

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.buffers import Buffer
-from lanceref.codecs.mini_blocks import MiniBlocks, flat_encoding, weave
+from lanceref.codecs.buffers import Buffer, MiniBlocks, flat_encoding, weave
 from lanceref.codecs.values import Bools, Bytes, Ints, Variable, join_ranges
 from lanceref.core.context import specified
 from lanceref.core.errors import CorruptPage, Place

@@ -19,10 +19,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.bitpack import block_widths
-from lanceref.codecs.bitpack_out_of_line import encode_out_of_line, out_of_line_encoding
-from lanceref.codecs.buffers import Buffer
-from lanceref.codecs.mini_blocks import MiniBlocks, Part, flat_encoding
+from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
+from lanceref.codecs.buffers import Buffer, MiniBlocks, Part, flat_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
 from lanceref.codecs.values import Ints, Variable
 from lanceref.codecs.variable import ALIGNMENT, variable_encoding

@@ -49,7 +49,10 @@ class DecodedRun(DecodedChunks):
 
 @miniblock.decode_chunks.replaced_by
 def decode_chunks(rows: ChunkRows, numbers: Counts) -> DecodedChunks:
-    """Read chunks, near ones with one request, and decode their levels together."""
+    """Read chunks, near ones with one request, and decode their levels together.
+
+    `numbers` (chunks,).
+    """
     ctx = rows.file.ctx
     if ctx.spans is None and not ctx.validating and has_run_form(rows.mini.values):
         chosen, clause = rows.table.choose(numbers), "L.page.miniblock.chunk-bytes"

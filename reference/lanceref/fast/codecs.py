@@ -96,7 +96,10 @@ class AsciiStrings(Variable):
 
 
 def decoded_strings(offsets: Ints, data: Bytes, bits: int) -> Variable:
-    """Return byte strings; `bits` has at least those that any of their bytes has."""
+    """Return byte strings; `bits` has at least those that any of their bytes has.
+
+    `offsets` (values + 1,), `data` (bytes,).
+    """
     return Variable(offsets, data) if bits > 127 else AsciiStrings(offsets, data)
 
 

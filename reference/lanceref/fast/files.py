@@ -12,7 +12,7 @@ Bit-packed blocks are unpacked in runs that fit the cache, or compiled; the spec
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -229,3 +229,59 @@ def _unpack_rows(words: Unsigned, rows: Unsigned) -> None:
         np.right_shift(words[:, k], word(shift), out=values)
         if shift + width > bits:
             values |= words[:, k + 1] << word(bits - shift)
+
+
+def groups(key: Ints) -> Iterator[tuple[int, Ints]]:
+    """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
+    if len(key) and (key == key[0]).all():
+        yield int(key[0]), np.arange(len(key))
+        return
+    for value in np.unique(key).tolist():
+        yield int(value), np.flatnonzero(key == value)
+
+
+FEW_BLOCKS = 12
+"""Blocks of each width below which rows are found one by one: groups cost their calls."""
+
+
+def unpack_chunks(data: Bytes, starts: Ints, widths: Ints, out: Unsigned) -> None:
+    """Unpack blocks from `starts` of `data`, each of its own width.
+
+    `starts` and `widths` (blocks,), `out` (blocks, 1024).
+    """
+    if KERNEL_USE.is_ready(out.nbytes):  # else `unpack` counts the bytes
+        from lanceref.fast import compiled as kernel
+
+        kernel.unpack_blocks(data, starts, widths, 8 * out.itemsize, out.view(np.uint64))
+    elif len(found := list(groups(widths))) > 1 and len(out) < FEW_BLOCKS * len(found):
+        _unpack_few(data, starts, widths, out)
+    else:
+        for width, chunks in found:
+            packed = gather_rows(data, starts[chunks], width * BLOCK // 8).view(out.dtype)
+            target = out[int(chunks[0]) : int(chunks[-1]) + 1]
+            if len(target) == len(chunks):
+                bitpack.unpack(packed, width, target)
+            else:
+                target = np.empty((len(chunks), BLOCK), out.dtype)
+                bitpack.unpack(packed, width, target)
+                out[chunks] = target
+
+
+def _unpack_few(data: Bytes, starts: Ints, widths: Ints, out: Unsigned) -> None:
+    """Unpack blocks by operations over the rows of all, whatever their widths.
+
+    Each row begins in a word of each lane, which lie together, and may end in the next of these.
+    """
+    size, bits, row_bytes = out.itemsize, 8 * out.itemsize, LANE_ROW.itemsize
+    order = np.array(bitpack.ROW_STARTS[:bits]) * size // row_bytes
+    word, shift = np.divmod(widths[:, None] * np.arange(bits), bits)
+    places = starts[:, None] + word * row_bytes
+    is_held = np.broadcast_to(widths[:, None] > 0, places.shape)
+    is_split = shift + widths[:, None] > bits
+    rows = np.zeros((len(out), bits, row_bytes // size), out.dtype)
+    rows[is_held] = gather_rows(data, places[is_held], row_bytes).view(out.dtype)
+    rows >>= shift.astype(out.dtype)[:, :, None]
+    high = gather_rows(data, places[is_split] + row_bytes, row_bytes).view(out.dtype)
+    rows[is_split] |= high << (bits - shift[is_split]).astype(out.dtype)[:, None]
+    rows &= np.array([(1 << width) - 1 for width in widths.tolist()], out.dtype)[:, None, None]
+    out.view(LANE_ROW).reshape(len(out), bits)[:, order] = rows.view(LANE_ROW)[:, :, 0]

@@ -7,7 +7,6 @@ groups of chunks of equal layout are decoded together. What breaks a clause is o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,7 +30,7 @@ from lanceref.codecs.values import (
 from lanceref.core.context import Context
 from lanceref.core.packed_values import concat_bits
 from lanceref.fast.codecs import GROWTH, KERNEL_USE, decoded_strings
-from lanceref.fast.files import LANE_ROW, gather_rows
+from lanceref.fast.files import gather_rows, groups, unpack_chunks
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
@@ -41,7 +40,7 @@ class Unusual(Exception):
 
 
 def expect(holds: Bools | np.bool_ | bool) -> None:
-    """Raise Unusual unless everything holds."""
+    """Raise Unusual unless a condition holds everywhere: bool (n,)."""
     if not np.all(holds):
         raise Unusual
 
@@ -78,15 +77,6 @@ class ChunkRun:
         if len(starts) == 1:
             return self.data[int(starts[0]) : int(starts[0] + sizes[0])]
         return join_pieces(self.data, starts, starts + sizes)
-
-
-def groups(key: Ints) -> Iterator[tuple[int, Ints]]:
-    """Yield (value, chunk numbers) for every distinct value of `key`, one per chunk."""
-    if len(key) and (key == key[0]).all():
-        yield int(key[0]), np.arange(len(key))
-        return
-    for value in np.unique(key).tolist():
-        yield int(value), np.flatnonzero(key == value)
 
 
 def has_run_form(encoding: CompressiveEncoding) -> bool:
@@ -175,7 +165,10 @@ def _room(run: ChunkRun, size: int) -> int:
 
 
 def decode_integers(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint64]:
-    """Decode buffer 0 of every chunk, if it has one, as unsigned integers: (values,)."""
+    """Decode buffer 0 of every chunk, if it has one, as unsigned integers: (values,).
+
+    Raises Unusual.
+    """
     match encoding.WhichOneof("compression"):
         case "flat":
             bits = encoding.flat.bits_per_value
@@ -283,7 +276,7 @@ def _inline(run: ChunkRun, bits: int) -> Fixed:
     """Decode one block per chunk, each with its own width."""
     widths = inline_widths(run, bits)
     out = np.empty((len(widths), BLOCK), f"<u{bits // 8}")
-    unpack_chunks(run, widths, out)
+    unpack_chunks(run.data, run.starts[0] + out.itemsize, widths, out)
     values = out.reshape(-1)[: run.num_values]
     if (run.counts[:-1] != BLOCK).any():
         starts = np.arange(len(out)) * BLOCK
@@ -300,51 +293,6 @@ def inline_widths(run: ChunkRun, bits: int) -> Ints:
     widths = widths.astype(np.int64)
     expect(run.sizes[0] == word_bytes + widths * (BLOCK // 8))
     return widths
-
-
-FEW_BLOCKS = 12
-"""Blocks of each width below which rows are found one by one: groups cost their calls."""
-
-
-def unpack_chunks(run: ChunkRun, widths: Ints, out: Unsigned) -> None:
-    """Unpack the inline block of each chunk. `widths` (chunks,), `out` (chunks, 1024)."""
-    starts = run.starts[0] + out.itemsize
-    if KERNEL_USE.is_ready(out.nbytes):  # else `unpack` counts the bytes
-        from lanceref.fast import compiled as kernel
-
-        kernel.unpack_blocks(run.data, starts, widths, 8 * out.itemsize, out.view(np.uint64))
-    elif len(found := list(groups(widths))) > 1 and len(out) < FEW_BLOCKS * len(found):
-        _unpack_few(run.data, starts, widths, out)
-    else:
-        for width, chunks in found:
-            packed = gather_rows(run.data, starts[chunks], width * BLOCK // 8).view(out.dtype)
-            target = out[int(chunks[0]) : int(chunks[-1]) + 1]
-            if len(target) == len(chunks):
-                unpack(packed, width, target)
-            else:
-                target = np.empty((len(chunks), BLOCK), out.dtype)
-                unpack(packed, width, target)
-                out[chunks] = target
-
-
-def _unpack_few(data: Bytes, starts: Ints, widths: Ints, out: Unsigned) -> None:
-    """Unpack blocks by operations over the rows of all, whatever their widths.
-
-    Each row begins in a word of each lane, which lie together, and may end in the next of these.
-    """
-    size, bits, row_bytes = out.itemsize, 8 * out.itemsize, LANE_ROW.itemsize
-    order = np.array(ROW_STARTS[:bits]) * size // row_bytes
-    word, shift = np.divmod(widths[:, None] * np.arange(bits), bits)
-    places = starts[:, None] + word * row_bytes
-    is_held = np.broadcast_to(widths[:, None] > 0, places.shape)
-    is_split = shift + widths[:, None] > bits
-    rows = np.zeros((len(out), bits, row_bytes // size), out.dtype)
-    rows[is_held] = gather_rows(data, places[is_held], row_bytes).view(out.dtype)
-    rows >>= shift.astype(out.dtype)[:, :, None]
-    high = gather_rows(data, places[is_split] + row_bytes, row_bytes).view(out.dtype)
-    rows[is_split] |= high << (bits - shift[is_split]).astype(out.dtype)[:, None]
-    rows &= np.array([(1 << width) - 1 for width in widths.tolist()], out.dtype)[:, None, None]
-    out.view(LANE_ROW).reshape(len(out), bits)[:, order] = rows.view(LANE_ROW)[:, :, 0]
 
 
 def _out_of_line(
@@ -387,7 +335,10 @@ def _out_of_line(
 
 
 def decode_strings(offsets: CompressiveEncoding, run: ChunkRun) -> Variable:
-    """Decode strings whose offsets are a table before the bytes, or blocks of their own."""
+    """Decode strings whose offsets are a table before the bytes, or blocks of their own.
+
+    Raises Unusual.
+    """
     if offsets.HasField("flat"):
         return _after_tables(run, offsets.flat.bits_per_value // 8)
     counts, sizes, starts = run.counts + 1, run.sizes[-1], run.starts[-1]

@@ -105,7 +105,7 @@ class ChunkTable:
 
     @property
     def extents(self) -> list[Extent]:
-        """The bytes of each chunk."""
+        """Where the bytes of each chunk lie."""
         return list(map(Extent, self.starts.tolist(), self.sizes.tolist()))
 
     def choose(self, numbers: Counts) -> ChunkTable:

@@ -3,11 +3,15 @@
 One physical column stores one leaf of a field's type tree; structs, lists and maps own none. Each
 page says for itself which layout and which layers it uses: its message is recognised and its
 description checked when the column is opened. A field is read by bringing the runs of its leaves,
-whose pages end at different rows, to common rows and joining them. What
-siblings share is compared before they are joined (see `field_checks`).
+whose pages end at different rows, to common rows and joining them.
+
+Siblings below a struct each repeat the layers they share, which are compared before. Levels and
+layers say which values are null, whatever the schema says of the field; a table that breaks its own
+schema is refused. A null under a null struct is none of the field's, and neither are items under a
+null list.
 
 Clauses: L.page.layout.present, L.page.layout.scale, L.page.limits.row, L.page.siblings.rows,
-L.page.required.null
+L.page.siblings.validity, L.page.siblings.offsets, L.page.required.null
 """
 
 from __future__ import annotations
@@ -32,9 +36,8 @@ from lanceref.file.schema import Field
 from lanceref.pages import blob, chunks, planar
 from lanceref.pages.constant import ConstantPage
 from lanceref.pages.entries import FullZip
-from lanceref.pages.field_checks import check_required, check_siblings
 from lanceref.pages.fullzip import FullZipPage
-from lanceref.pages.layers import Nested, Page, parse_layers
+from lanceref.pages.layers import Layer, Nested, Page, parse_layers
 from lanceref.pages.leafvalues import Path, leaf_paths, width_bits
 from lanceref.pages.miniblock import MiniBlockPage
 from lanceref.pages.sparse_page import SparsePage
@@ -248,3 +251,40 @@ def assemble(field: Field, leaves: Sequence[Nested], place: Place, depth: int = 
     if layer.offsets is not None:
         buffers.append(offsets_buffer(type_, layer.offsets, "L.page.leaf.kind", place))
     return pa.Array.from_buffers(type_, layer.count, buffers, children=children)
+
+
+def check_siblings(layer: Layer, other: Layer, name: str, place: Place) -> None:
+    """Raise CorruptPage unless two columns below the field `name` have the same layer."""
+    if layer.offsets is None or other.offsets is None:
+        same = layer.offsets is other.offsets
+    else:
+        same = np.array_equal(layer.offsets, other.offsets)
+    clause = "L.page.siblings.validity" if same else "L.page.siblings.offsets"
+    if not same or not np.array_equal(_validity(layer), _validity(other)):
+        found = f"other layers in the columns below {name!r}"
+        raise CorruptPage(clause, place, found, "the same in each")
+
+
+def _validity(layer: Layer) -> NDArray[np.bool_]:
+    return np.broadcast_to(np.True_ if layer.validity is None else layer.validity, layer.count)
+
+
+def check_required(field: Field, array: pa.Array, place: Place) -> None:
+    """Refuse nulls of `field` in its `array`, and below; none lies under a null.
+
+    Raises CorruptPage.
+    """
+    if array.null_count and not field.nullable:
+        found = f"{array.null_count} nulls of {field.name!r}"
+        raise CorruptPage("L.page.required.null", place, found, "none: it is not nullable")
+    is_list = pa.types.is_fixed_size_list(array.type)  # whose items are not looked at
+    if is_list or not any(child.has_required for child in field.children):
+        return
+    if array.null_count:
+        array = whole(array).drop_null()
+    if isinstance(array, pa.StructArray):
+        below = array.flatten()
+    else:
+        below = [array.values[array.offsets[0].as_py() : array.offsets[-1].as_py()]]
+    for child, values in zip(field.children, below, strict=True):
+        check_required(child, values, place)

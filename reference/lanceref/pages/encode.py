@@ -26,6 +26,7 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
+from lanceref.codecs.buffers import MiniBlocks, Part, weave
 from lanceref.codecs.choose import (
     Kind,
     choose_dictionary,
@@ -36,7 +37,6 @@ from lanceref.codecs.choose import (
     kind_of,
 )
 from lanceref.codecs.encoder_inputs import Params, dictionary_parts, max_value_bytes, stored_values
-from lanceref.codecs.mini_blocks import MiniBlocks, Part, weave
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.errors import DataRefused

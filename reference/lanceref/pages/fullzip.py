@@ -32,8 +32,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.codecs.buffers import Part, weave
 from lanceref.codecs.compressive import check_encoding, decode_zipped
-from lanceref.codecs.mini_blocks import Part, weave
 from lanceref.codecs.values import Fixed, Ints, Variable, join_pieces, join_ranges
 from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect

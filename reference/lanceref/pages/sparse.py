@@ -23,16 +23,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.bitpack import block_widths
-from lanceref.codecs.bitpack_out_of_line import (
+from lanceref.codecs.bitpack import (
+    block_widths,
     encode_out_of_line,
     out_of_line_bytes,
     out_of_line_encoding,
 )
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.buffers import has_payload, rest_of, value_bits
+from lanceref.codecs.buffers import flat_encoding, has_payload, rest_of, value_bits
 from lanceref.codecs.compressive import check_encoding
-from lanceref.codecs.mini_blocks import flat_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
 from lanceref.codecs.values import Fixed, Validity
 from lanceref.core.context import expect

@@ -24,7 +24,7 @@ from lanceref.core.context import Context
 from lanceref.core.file_versions import V0_1, V2_1
 from lanceref.file.column_io import batches
 from lanceref.file.schema import Field
-from lanceref.pages.field_checks import check_required
+from lanceref.pages.column import check_required
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.deletions import deletion_path, read_deletions

@@ -5,9 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.buffers import Buffer, rest_of
+from lanceref.codecs.buffers import Buffer, MiniBlocks, rest_of
 from lanceref.codecs.compressive import decode_mini
-from lanceref.codecs.mini_blocks import MiniBlocks
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor

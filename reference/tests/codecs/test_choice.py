@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lanceref.codecs import bitpack, bitpack_out_of_line, sequence
+from lanceref.codecs import bitpack, sequence
 from lanceref.codecs.choose import Kind, choose_dictionary, encode_block, encode_mini, encode_zip
 from lanceref.codecs.encoder_inputs import Params, packed_bytes, params_of, run_bytes, starts_of
 from lanceref.codecs.values import Fixed, FixedSizeList
@@ -71,9 +71,9 @@ def test_sizes_that_are_compared_are_those_that_follow(bits, draw):
     parts = [numbers[at : at + bitpack.BLOCK] for at in range(0, len(numbers), bitpack.BLOCK)]
     blocks = bitpack.encode_inline_chunks(numbers, np.array([*map(len, parts)]))
     width = int(widths.max())
-    packed = bitpack_out_of_line.encode_out_of_line(numbers, counts, width)
+    packed = bitpack.encode_out_of_line(numbers, counts, width)
 
-    assert [bitpack_out_of_line.out_of_line_bytes(len(numbers), bits, width)] == packed[1].tolist()
+    assert [bitpack.out_of_line_bytes(len(numbers), bits, width)] == packed[1].tolist()
     assert packed_bytes(numbers, widths) == sum(blocks[1])
     size_bytes = sequence.encode_run_blocks(numbers, counts)[1][0] - sequence.RUNS_HEADER_BYTES
     assert (len(starts_of(numbers)), size_bytes) == run_bytes(numbers, 1 << 40)
