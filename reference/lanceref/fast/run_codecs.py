@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import general, nested, variable
 from lanceref.codecs.bitpack import BLOCK, ROW_STARTS, Unsigned, unpack
-from lanceref.codecs.buffers import has_payload, list_levels
+from lanceref.codecs.buffers import has_payload, list_levels, value_bits
 from lanceref.codecs.values import (
     Bools,
     Bytes,
@@ -102,10 +102,13 @@ def has_run_form(encoding: CompressiveEncoding) -> bool:
 
 def _has_integers(encoding: CompressiveEncoding) -> bool:
     """Return whether `decode_integers` knows the codec."""
-    arm = encoding.WhichOneof("compression")
-    if arm == "delta":
-        return _has_integers(encoding.delta.deltas)
-    return arm in ("flat", "out_of_line_bitpacking", "constant", "range")
+    match encoding.WhichOneof("compression"):
+        case "delta":
+            deltas = encoding.delta.deltas
+            return value_bits(deltas) == value_bits(encoding) and _has_integers(deltas)
+        case "flat" | "out_of_line_bitpacking" | "constant" | "range":
+            return bool(value_bits(encoding))
+    return False
 
 
 def decode_values(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
@@ -148,7 +151,7 @@ def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> Unsigned:
             if width == 1:
                 return _out_of_line(run, 16, 1, np.dtype(np.bool_)).view(np.uint8)
             return _out_of_line(run, 16, width, np.dtype("<u2")).view("<u2")
-        case "rle" if encoding.rle.values.HasField("flat"):
+        case "rle" if has_run_form(encoding):
             heads = gather_rows(run.data, run.starts[0], _room(run, 8))
             sizes = np.ascontiguousarray(heads).view("<i8")[:, 0]
             room, starts = run.sizes[0] - 8, run.starts[0] + 8

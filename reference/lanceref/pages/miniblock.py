@@ -261,7 +261,8 @@ def decode_leaf(rows: ChunkRows, decoded: DecodedChunks) -> pa.Array:
         else:
             parts.append(key_array(rows.type, values, own, len(items), place))
         at, size = at + chunk.count, size + parts[-1].nbytes
-        rows.file.bound_output(size, "L.codec.limits.expansion", place)
+        if rows.mini.values.HasField("general"):  # a few bytes may stand for very many
+            rows.file.bound_output(size, "L.codec.general.size", place)
     if not parts:
         return pa.nulls(0, rows.type)
     joined = pa.concat_arrays(parts)
