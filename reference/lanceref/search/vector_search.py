@@ -161,7 +161,7 @@ class VectorSearch:
         live = bitmaps.BitMap([rows.fragment.id for rows in self._fragments])
         index, segments = self._of_column, []
         for segment in () if index is None else index.segments:
-            if index and segment.covers & live:
+            if index and segment.holds & live:  # also where overlays lie over all their vectors
                 opened = index.open(segment)
                 assert isinstance(opened, VectorIndex)
                 opened.check_column(self.query.type)

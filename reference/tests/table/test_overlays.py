@@ -1,5 +1,7 @@
 """Overlays: which value a row shows, and what commits make of overlays."""
 
+from contextlib import nullcontext
+
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -187,12 +189,19 @@ def test_rows_that_move_and_an_overlay_of_others_both_stand(dataset, first, key,
     else:
         early.update({"s": "'u'"}, where=f"a = {key}")
         wanted = [100, 1, 102, 3, 4, 5] if same else [900, 1, 902, 3, 4, 5]
-        if same:
-            with pytest.raises(CommitConflict):
-                pylanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
-        else:
+        with pytest.raises(CommitConflict) if same else nullcontext():
             pylanceref.LanceDataset.commit(dataset.uri, late, read_version=2)
 
     assert wanted == sorted(values(dataset), key=lambda value: value % 100)
     changed = pylanceref.dataset(dataset.uri).to_table(filter="s = 'u'").num_rows
     assert changed == (0 if same and first == "overlay" else 1)
+
+
+def test_vectors_that_are_all_overlaid_keep_the_metric_of_their_index(tmp_path):
+    """The index has none of them; they are compared as it would."""
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(16), pa.float32()), 8)
+    dataset = pylanceref.write_dataset(pa.table({"v": vectors}), tmp_path / "t")
+    dataset.create_index("v", "IVF_FLAT", num_partitions=1, metric="cosine")
+    found = overlay(dataset, [0], {"v": vectors.slice(1)}, [0])
+    nearest = found.to_table(nearest={"column": "v", "q": vectors[1].as_py(), "k": 2})
+    assert [0, 0] == pytest.approx(nearest["_distance"].to_pylist(), abs=1e-6)
