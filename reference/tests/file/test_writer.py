@@ -86,24 +86,16 @@ def _closed_again(library, path):
     writer.write_batch(BATCH)
 
 
-def _page_of_nothing(library, path):
-    library(path, BATCH.schema, max_page_bytes=0).write_batch(BATCH)
-
-
-def _other_column(library, path):
-    library(path, BATCH.schema).write_batch(BATCH.rename_columns(["b"]))
-
-
-def _named(name):
-    return lambda library, path: library(path, version=name)
+def _wrong(batch=BATCH, **given):
+    return lambda library, path: library(path, BATCH.schema, **given).write_batch(batch)
 
 
 WRONG_CALLS = {
-    "no batch": (lambda library, path: library(path, BATCH.schema).write_batch(5), TypeError),
-    "page of nothing": (_page_of_nothing, ValueError),
-    "0.1": (lambda library, path: library(path, version="0.1"), NotImplementedError),
-    **{f"version {name!r}": (_named(name), ValueError) for name in ("1", "2", "v2", "3.0", "")},
-    "column": (_other_column, ValueError),
+    "no batch": (_wrong(5), TypeError),
+    "page of nothing": (_wrong(max_page_bytes=0), ValueError),
+    "0.1": (_wrong(version="0.1"), NotImplementedError),
+    **{f"v {name!r}": (_wrong(version=name), ValueError) for name in ("1", "2", "v2", "3.0", "")},
+    "column": (_wrong(BATCH.rename_columns(["b"])), ValueError),
     "no schema": (lambda library, path: library(path).close(), ValueError),
     "name": (lambda library, path: library(path, pa.schema([("a.b", pa.int8())])), RuntimeError),
 }  # fmt: skip

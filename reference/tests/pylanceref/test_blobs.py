@@ -20,6 +20,8 @@ from pylanceref.operation import LanceOperation as Op
 
 DATA = bytes(range(100))
 
+FIRST_KIND = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+
 
 def _file() -> BlobFile:
     """A blob of bytes 10 to 90 of DATA."""
@@ -122,6 +124,10 @@ CASES = Path(__file__).parents[3] / "fixtures/table/any/blob"
 SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
 
 
+def _rows(*values: bytes | None) -> pa.Table:
+    return pa.table([pa.array(values, FIRST_KIND.type)], pa.schema([FIRST_KIND]))
+
+
 def _read(blobs: list) -> list[bytes | None]:
     return [None if blob is None else blob.read() for blob in blobs]
 
@@ -137,9 +143,7 @@ def test_rows_are_chosen_by_position_address_and_id():
 
 def test_tables_of_0_1_have_the_bytes_of_blobs(tmp_path):
     """Descriptions, and files of them, there are none; the oracle panics."""
-    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
-    rows = pa.table([[b"abc", b"", b"d"]], pa.schema([field]))
-    table = write_dataset(rows, tmp_path / "t", data_storage_version="0.1")
+    table = write_dataset(_rows(b"abc", b"", b"d"), tmp_path, data_storage_version="0.1")
     assert table.to_table(filter="b is not null")["b"].to_pylist() == [b"abc", b"d"]
     assert table.take([2, 0])["b"].to_pylist() == [b"d", b"abc"]
     with pytest.raises(ValueError, match="not a blob column"):
@@ -153,7 +157,7 @@ def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
         return [rng.choice([None, b"", rng.randbytes(rng.randrange(99))]) for _ in range(count)]
 
     if version < "2.2":
-        field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+        field = FIRST_KIND
         first: pa.Array = pa.array(some(60), field.type)
         second: pa.Array = pa.array(some(60), field.type)
     else:
@@ -180,13 +184,8 @@ def test_tables_of_blobs_read_as_with_the_oracle(version, tmp_path):
     rng = random.Random(7)
     (tmp_path / "outside").write_bytes(bytes(range(100)))
     table = _table(version, rng, f"file://{tmp_path}/outside")
-    theirs = lance.write_dataset(
-        table,
-        f"{tmp_path}/t",
-        data_storage_version=version,
-        max_rows_per_file=40,
-        allow_external_blob_outside_bases=True,
-    )
+    given = {"max_rows_per_file": 40, "allow_external_blob_outside_bases": True}
+    theirs = lance.write_dataset(table, f"{tmp_path}/t", data_storage_version=version, **given)
     theirs.delete("s.k = 1 and _rowid % 7 = 3")
     theirs = lance.dataset(f"{tmp_path}/t")
     ours = dataset(f"{tmp_path}/t")
@@ -200,9 +199,8 @@ def test_tables_of_blobs_read_as_with_the_oracle(version, tmp_path):
     rows = [rng.randrange(theirs.count_rows()) for _ in range(20)]
     assert ours.take(rows).equals(theirs.take(rows))
     for column in ("b", "s.b"):
-        assert _read(ours.take_blobs(column, indices=rows)) == _read(
-            theirs.take_blobs(column, indices=rows)
-        )
+        found, wanted = (one.take_blobs(column, indices=rows) for one in (ours, theirs))
+        assert _read(found) == _read(wanted)
 
 
 CALLS = {
@@ -223,8 +221,7 @@ def test_every_call_does_as_with_the_oracle(version, tmp_path):
     """Same results, errors of the same class."""
     import lance
 
-    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
-    table = pa.table([pa.array([b"0123456789", None, b""], field.type)], schema=pa.schema([field]))
+    table = _rows(b"0123456789", None, b"")
     lance.write_dataset(table, str(tmp_path), data_storage_version=version)
     theirs, ours = lance.dataset(str(tmp_path)), dataset(tmp_path)
     for name, call in CALLS.items():
@@ -240,9 +237,7 @@ def test_every_call_does_as_with_the_oracle(version, tmp_path):
 @pytest.mark.parametrize("stable", [False, True])
 def test_deleted_rows_have_no_blobs(tmp_path, stable):
     """By address that is an error; a stable id or an unknown address is of no row."""
-    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
-    rows = pa.table([pa.array([b"a", b"b"], pa.large_binary())], schema=pa.schema([field]))
-    table = write_dataset(rows, tmp_path, enable_stable_row_ids=stable)
+    table = write_dataset(_rows(b"a", b"b"), tmp_path, enable_stable_row_ids=stable)
     table.delete("_rowaddr = 1")
     with pytest.raises(NotImplementedError, match="must not target deleted rows: 1 of 2 are"):
         table.take_blobs("b", addresses=[0, 1])
@@ -255,20 +250,13 @@ def test_deleted_rows_have_no_blobs(tmp_path, stable):
 @pytest.mark.parametrize("version", ["2.0", "2.1"])
 def test_blobs_come_from_the_newest_overlay_of_their_row(tmp_path, version):
     """Others lie where they lay; a null in an overlay is one."""
-    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
-
-    def blobs(*values):
-        return pa.table([pa.array(values, pa.large_binary())], schema=pa.schema([field]))
-
-    table = write_dataset(blobs(b"a", b"b", b"c", b"d"), tmp_path, data_storage_version=version)
+    table = write_dataset(_rows(b"a", b"b", b"c", b"d"), tmp_path, data_storage_version=version)
     (own,) = table.get_fragments()[0].metadata.files
-    for name, offsets, values in (
-        ("one", [1, 2], [b"first", b"other"]),
-        ("two", [2, 3], [b"second", None]),
-    ):
+    over = {"one": ([1, 2], [b"first", b"other"]), "two": ([2, 3], [b"second", None])}
+    for name, (offsets, values) in over.items():
         path = tmp_path / "data" / f"{name}.lance"
-        with LanceFileWriter(str(path), pa.schema([field]), version=version) as writer:
-            writer.write_batch(blobs(*values))
+        with LanceFileWriter(str(path), version=version) as writer:
+            writer.write_batch(_rows(*values))
         words = own.file_major_version, own.file_minor_version
         file = DataFile(path.name, own.fields, own.column_indices, *words, path.stat().st_size)
         group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, offsets)])
@@ -277,12 +265,8 @@ def test_blobs_come_from_the_newest_overlay_of_their_row(tmp_path, version):
 
     found = dataset(tmp_path)
     assert _read(found.take_blobs("b", indices=[3, 2, 1, 0])) == [None, b"second", b"first", b"a"]
-    assert found.scanner(blob_handling="all_binary").to_table()["b"].to_pylist() == [
-        b"a",
-        b"first",
-        b"second",
-        None,
-    ]
+    values = found.scanner(blob_handling="all_binary").to_table()["b"].to_pylist()
+    assert values == [b"a", b"first", b"second", None]
 
 
 def test_a_file_refuses_what_it_cannot_do():

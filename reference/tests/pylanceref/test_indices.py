@@ -4,6 +4,7 @@ import importlib
 import json
 import sys
 import uuid
+from contextlib import nullcontext
 
 import numpy as np
 import pyarrow as pa
@@ -72,11 +73,17 @@ def test_dropped_and_unknown_ones(dataset):
             call("i_idx")
 
 
+def built(dataset, kind, *numbers):
+    """Return a segment of index x over each of some fragments."""
+    return [
+        dataset.create_index_uncommitted("i", kind, name="x", fragment_ids=[n], replace=True)
+        for n in numbers
+    ]
+
+
 def test_segments_are_built_apart_and_committed_together(dataset):
     """Two of them merged, one as it is; coverage must not overlap."""
-    parts = [
-        dataset.create_index_uncommitted("i", "BTREE", name="x", fragment_ids=[n]) for n in range(3)
-    ]
+    parts = built(dataset, "BTREE", 0, 1, 2)
     assert names(dataset) == []
     merged = dataset.merge_existing_index_segments(parts[:2])
     assert set(merged.fragment_ids) == {0, 1}
@@ -111,14 +118,6 @@ def test_the_oracle_commits_and_merges_our_segments(dataset):
     theirs.commit_existing_index_segments("x", "i", [merged])
     opened = pylanceref.dataset(dataset.uri)
     assert opened.to_table(filter="i in (3, 99)")["i"].to_pylist() == [3, 99]
-
-
-def built(dataset, kind, *numbers):
-    """Return a segment of index x over each of some fragments."""
-    return [
-        dataset.create_index_uncommitted("i", kind, name="x", fragment_ids=[n], replace=True)
-        for n in numbers
-    ]
 
 
 def test_segments_take_the_place_of_whole_ones(dataset):
@@ -156,27 +155,18 @@ def test_a_deferred_remap_needs_addresses(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "transposed"),
-    [
-        ("IVF_PQ", {}, True),
-        ("IVF_PQ", {"skip_transpose": True}, False),
-        ("IVF_HNSW_PQ", {"skip_transpose": True}, True),
-    ],
+    ("kind", "skipped", "transposed"),
+    [("IVF_PQ", None, True), ("IVF_PQ", True, False), ("IVF_HNSW_PQ", True, True)],
 )
-def test_codes_of_a_segment_lie_transposed_unless_asked_otherwise(
-    tmp_path, kind, given, transposed
-):
+def test_codes_of_a_segment_lie_transposed_unless_asked(tmp_path, kind, skipped, transposed):
     """The details keep what was asked for; codes beside a graph are always transposed."""
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(range(32), pa.float32()), 4)
     dataset = pylanceref.write_dataset(pa.table({"v": vectors}), str(tmp_path / "t"))
+    codes = {"num_sub_vectors": 2, "pq_codebook": np.zeros((2, 256, 2), np.float32)}
+    given = {} if skipped is None else {"skip_transpose": skipped}
+    centroids = np.zeros((1, 4), np.float32)
     part = dataset.create_index_uncommitted(
-        "v",
-        kind,
-        fragment_ids=[0],
-        ivf_centroids=np.zeros((1, 4), np.float32),
-        num_sub_vectors=2,
-        pq_codebook=np.zeros((2, 256, 2), np.float32),
-        **given,
+        "v", kind, fragment_ids=[0], ivf_centroids=centroids, **codes, **given
     )
     (path,) = tmp_path.rglob(f"{part.uuid}/auxiliary.idx")
     stored = LanceFileReader(str(path)).metadata().schema.metadata[b"storage_metadata"]
@@ -208,11 +198,8 @@ def test_segments_of_another_type_than_those_there_are_are_refused(tmp_path):
         part = dataset.create_index_uncommitted(
             "v", kind, name="x", fragment_ids=[number], ivf_centroids=centroids
         )
-        if number:
-            with pytest.raises(IndexRefused, match="differ in type"):
-                dataset.commit_existing_index_segments("x", "v", [part])
-        else:
-            dataset = dataset.commit_existing_index_segments("x", "v", [part])
+        with pytest.raises(IndexRefused, match="differ in type") if number else nullcontext():
+            dataset.commit_existing_index_segments("x", "v", [part])
 
     assert [("x", "IVF_FLAT")] == names(dataset)
 
