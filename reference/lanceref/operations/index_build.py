@@ -285,8 +285,8 @@ def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> 
     rule = index.kind.inherits
     if rule == "unmoved":
         moves = [one for one in snapshot.manifest.indices if one.name == REUSE_INDEX]
-        latest = max((one.dataset_version for one in moves), default=0)
-        return left and all(one.entry.dataset_version > latest for one in segments)
+        least = min(one.entry.dataset_version for one in segments)
+        return left and all(least > move.dataset_version for move in moves)
     return rule == "always" or (left and (rule == "left" or len(segments) == 1))
 
 

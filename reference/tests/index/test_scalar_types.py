@@ -1,6 +1,7 @@
 """Scalar index types by hand: what files hold; predicates, and what each type answers."""
 
 import math
+from datetime import timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from lanceref.index.predicate import Among, IsNull, StartsWith, Within, holds, may_hold
 from lanceref.index.scalar import zonemap
 from lanceref.index.scalar.ngram import literals_of, tokens_of
-from lanceref.index.scalar.zonemap import cut_zones
+from lanceref.index.scalar.zonemap import bounds_of, cut_zones
 from lanceref.index.training import Training, run_starts, sorted_order
 from lanceref.operations.index_build import indexed_field
 from pylanceref.indices import IndexConfig
@@ -44,6 +45,23 @@ def test_worked_tokens():
 def test_texts_that_a_match_holds(pattern, texts):
     """What may be missing is no part of them, and of groups nothing is said."""
     assert literals_of(pattern) == texts
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "greatest"),
+    [
+        (pa.array([b"ab", b"aa", None], pa.binary(2)), None, None),
+        (pa.array([[1], [0], None]), None, None),
+        (pa.array(["b", "a", None]).dictionary_encode(), None, None),
+        (pa.array([2, 1, None]).cast(pa.decimal128(20, 1)), 1, 2),
+        (pa.array([b"ab", b"aa", None]), b"aa", b"ab"),
+        (pa.array([5, -5, None], pa.duration("s")), timedelta(seconds=-5), timedelta(seconds=5)),
+    ],
+)
+def test_types_with_bounds(values, least, greatest):
+    """Of bytes of one length, nested types and dictionaries nothing but nulls is counted."""
+    found = bounds_of(values)
+    assert ([least], [greatest], 1, 0) == (found[0].to_pylist(), found[1].to_pylist(), *found[2:])
 
 
 NEGATIVE_NAN = np.frombuffer(np.uint64(0xFFF8000000000000).tobytes(), np.float64)[0]

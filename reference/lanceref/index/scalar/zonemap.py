@@ -335,8 +335,7 @@ def _ends(values: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 def _is_bounded(type_: pa.DataType) -> bool:
     """Return whether bounds of values of a type are kept."""
-    is_fixed = pa.types.is_fixed_size_binary(type_) and not pa.types.is_decimal(type_)
-    return not (is_fixed or is_any(type_, "nested", "dictionary"))
+    return not is_any(type_, "fixed_size_binary", "nested", "dictionary")
 
 
 def _has_seeds(type_: pa.DataType) -> bool:
