@@ -9,19 +9,9 @@ from lance_conformance.equality import differing
 from lance_conformance.nearness import out_of_order, settled
 
 TYPES = [
-    pa.bool_(),
-    pa.int8(),
-    pa.uint64(),
-    pa.float16(),
-    pa.float32(),
-    pa.float64(),
-    pa.string(),
-    pa.large_binary(),
-    pa.decimal128(20, 3),
-    pa.timestamp("us", "UTC"),
-    pa.list_(pa.string()),
-    pa.large_list(pa.float64()),
-    pa.list_(pa.int16(), 2),
+    *(pa.bool_(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()),
+    *(pa.string(), pa.large_binary(), pa.decimal128(20, 3), pa.timestamp("us", "UTC")),
+    *(pa.list_(pa.string()), pa.large_list(pa.float64()), pa.list_(pa.int16(), 2)),
     pa.struct([("x", pa.int32()), ("y", pa.list_(pa.string()))]),
     pa.map_(pa.string(), pa.float32()),
     pa.dictionary(pa.int8(), pa.string()),

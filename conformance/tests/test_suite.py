@@ -67,10 +67,7 @@ DIGEST = hashlib.sha256(b"0123456789").hexdigest()
 
 EDITED = hashlib.sha256(b"01xy56789!").hexdigest()
 
-CHANGES = [
-    {"at": 2, "remove": 3, "insert": "7879"},
-    {"at": 10, "remove": 0, "insert": "21"},
-]
+CHANGES = [{"at": 2, "remove": 3, "insert": "7879"}, {"at": 10, "remove": 0, "insert": "21"}]
 
 
 def _case(root, name, files, **stored):
@@ -175,10 +172,7 @@ def test_rows_of_a_step_are_equal_to_a_file_that_is_kept(parent, tmp_path):
         ({"x": EDITED}, {"from": ["a/b/c/parent"], "edits": _edit(CHANGES[::-1])}, "in order"),
         (
             {"x": EDITED},
-            {
-                "from": ["a/b/c/parent"],
-                "edits": _edit([{"at": 9, "remove": 2**40, "insert": ""}]),
-            },
+            {"from": ["a/b/c/parent"], "edits": _edit([{"at": 9, "remove": 2**40, "insert": ""}])},
             "in order",
         ),
     ],

@@ -146,10 +146,7 @@ def changed(old: str, new: str) -> ast.Module:
 
 @pytest.mark.parametrize(
     ("old", "new", "noticed"),
-    [
-        ('"""', '"""Another docstring. ', False),
-        ('MAGIC = b"LANC"', 'MAGIC = b"LAND"', True),
-    ],
+    [('"""', '"""Another docstring. ', False), ('MAGIC = b"LANC"', 'MAGIC = b"LAND"', True)],
 )
 def test_a_change_is_noticed_or_not(old, new, noticed):
     """Other words live; another magic refuses every file."""

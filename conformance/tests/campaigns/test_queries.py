@@ -2,15 +2,8 @@
 
 import pytest
 from lance_conformance.campaigns.queries.full_text import equal
+from lance_conformance.campaigns.queries.nearest import judging
 from lance_conformance.campaigns.queries.nearest.cases import ALL, Question
-from lance_conformance.campaigns.queries.nearest.judging import (
-    ROUNDED,
-    SAME,
-    TIED,
-    WALKED,
-    Judge,
-    compared,
-)
 from lance_conformance.campaigns.recall.vector_recall import label, too_low
 from lance_conformance.campaigns.runner import Outcome
 
@@ -25,7 +18,7 @@ def _judge(asked=None, *, graphs=False, passing=()):
     def ask(question):
         return (asked or {}).get(question.told, ("no", "no"))
 
-    return Judge(ask, lambda _: passing, "dot", graphs)
+    return judging.Judge(ask, lambda _: passing, "dot", graphs)
 
 
 def _all(question):
@@ -35,10 +28,10 @@ def _all(question):
 @pytest.mark.parametrize(
     ("ours", "word"),
     [
-        (NEAR, SAME),
-        ([(7, 0.50001), (1, 1.0), (4, 2.0)], ROUNDED),
-        ([(7, 0.5), (1, 1.0), (3, 2.00001)], TIED),
-        ([(7, 0.5), (3, 1.0), (4, 2.0)], TIED),
+        (NEAR, judging.SAME),
+        ([(7, 0.50001), (1, 1.0), (4, 2.0)], judging.ROUNDED),
+        ([(7, 0.5), (1, 1.0), (3, 2.00001)], judging.TIED),
+        ([(7, 0.5), (3, 1.0), (4, 2.0)], judging.TIED),
         ([(7, 0.5), (1, 1.0), (3, 2.1)], "other distances"),
         ([(7, 0.5), (4, 1.0), (1, 2.0)], "other distances"),
         ([(7, 0.5), (1, 1.0)], "other number of rows"),
@@ -50,7 +43,7 @@ def _all(question):
 )
 def test_rows_and_distances_are_the_same(ours, word):
     """To rounding; a row may stand for another one that is as far."""
-    assert word == compared(ASKED, ([NEAR], [ours]))
+    assert word == judging.compared(ASKED, ([NEAR], [ours]))
     every = [*NEAR, (3, 1.0)] if (3, 1.0) in ours else [*NEAR, (3, 2.0)]
     judge = _judge({_all(ASKED): ([every], [every])})
     assert word == judge.verdict(ASKED, ([NEAR], [ours]))
@@ -68,9 +61,9 @@ def test_a_row_that_the_other_does_not_find_as_far_is_wrong(every):
 def test_the_worst_of_several_answers_counts():
     """And there must be as many."""
     tied = [(7, 0.5), (1, 1.0), (3, 2.0)]
-    assert TIED == compared(ASKED, ([NEAR, NEAR], [NEAR, tied]))
-    assert "other number of rows" == compared(ASKED, ([NEAR, NEAR], [tied, []]))
-    assert "other number of answers" == compared(ASKED, ([NEAR, NEAR], [NEAR]))
+    assert judging.TIED == judging.compared(ASKED, ([NEAR, NEAR], [NEAR, tied]))
+    assert "other number of rows" == judging.compared(ASKED, ([NEAR, NEAR], [tied, []]))
+    assert "other number of answers" == judging.compared(ASKED, ([NEAR, NEAR], [NEAR]))
 
 
 REFINED = Question({"q": [0.0], "k": 2, "refine_factor": 2}, {"fast_search": True})
@@ -83,8 +76,8 @@ EXACT = [(3, 0.2), (6, 0.25), (5, 0.3), (7, 0.5), (1, 1.0), (2, 3.0), (4, 9.0)]
 @pytest.mark.parametrize(
     ("ours", "codes", "word"),
     [
-        ([(3, 0.2), (7, 0.5)], CODES, TIED),
-        ([(5, 0.3), (7, 0.5)], CODES, TIED),
+        ([(3, 0.2), (7, 0.5)], CODES, judging.TIED),
+        ([(5, 0.3), (7, 0.5)], CODES, judging.TIED),
         ([(3, 0.2), (1, 1.0)], CODES, "other distances"),
         ([(3, 0.2), (7, 0.6)], CODES, "other distances"),
         ([(6, 0.25), (7, 0.5)], CODES, "other distances"),
@@ -102,8 +95,8 @@ def test_rows_with_codes_as_far_may_be_looked_at_or_not(ours, codes, word):
 @pytest.mark.parametrize(
     ("ours", "word"),
     [
-        ([(8, 0.1), (3, 0.2), (5, 0.3)], TIED),
-        ([(8, 0.1), (2, 3.0), (9, 9.5)], TIED),
+        ([(8, 0.1), (3, 0.2), (5, 0.3)], judging.TIED),
+        ([(8, 0.1), (2, 3.0), (9, 9.5)], judging.TIED),
         ([(3, 0.2), (5, 0.3), (9, 9.5)], "other distances"),
         ([(8, 0.1), (6, 0.25), (5, 0.3)], "other distances"),
         ([(8, 0.1), (3, 2.0), (5, 2.00001)], "other distances"),
@@ -131,7 +124,7 @@ def test_rows_are_filtered_when_they_are_found():
     asked = ASKED.scanned(filter="i", prefilter=False)
     before, every = ([NEAR], [[*NEAR[:2], (3, 2.0)]]), [*NEAR, (3, 2.0)]
     judge = _judge({ASKED.told: before, _all(ASKED): ([every], [every])}, passing={1, 4})
-    assert TIED == judge.verdict(asked, ([[NEAR[1], NEAR[2]]], [[NEAR[1]]]))
+    assert judging.TIED == judge.verdict(asked, ([[NEAR[1], NEAR[2]]], [[NEAR[1]]]))
     assert "other number of rows" == judge.verdict(asked, ([[NEAR[1]]], [[]]))
     judge = _judge({ASKED.told: ([NEAR], "no")}, passing={1, 4})
     assert "other number of rows" == judge.verdict(asked, ([[NEAR[1]]], [[]]))
@@ -142,7 +135,7 @@ def test_a_walk_is_judged_by_one_that_keeps_every_row():
     every = ASKED.but(ef=8 * ALL)
     answers = ([NEAR], [[NEAR[0], NEAR[2], (3, 9.0)]])
     judge = _judge({every.told: ([NEAR], [NEAR])}, graphs=True)
-    assert WALKED == judge.verdict(ASKED, answers)
+    assert judging.WALKED == judge.verdict(ASKED, answers)
     judge = _judge({every.told: answers}, graphs=True)
     assert "other distances" == judge.verdict(ASKED, answers)
     assert "other distances" == _judge().verdict(ASKED, answers)

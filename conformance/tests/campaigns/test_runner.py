@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from lance_conformance.campaigns import runner
 from lance_conformance.campaigns.histories import releases
 from lance_conformance.campaigns.histories.release_tables import all_histories
 from lance_conformance.campaigns.histories.releases import (
@@ -13,17 +14,6 @@ from lance_conformance.campaigns.histories.releases import (
     Read,
     differences,
     manifest_differences,
-)
-from lance_conformance.campaigns.runner import (
-    PROGRESS,
-    Campaign,
-    NothingSelectedError,
-    Options,
-    Outcome,
-    Part,
-    Session,
-    report,
-    run,
 )
 from lance_conformance.matrix.actor import Actor, load, save
 from pylanceref.dataset import write_dataset
@@ -38,16 +28,19 @@ def campaign(outcomes, ran, **more):
                 ran.append((name, plan.seed, case))
                 return outcomes[case]
 
-            yield Session(list(outcomes)[: plan.count], one)
+            yield runner.Session(list(outcomes)[: plan.count], one)
 
-        return Part(name, 3, opened, **more)
+        return runner.Part(name, 3, opened, **more)
 
-    return Campaign("toy", (part("left"), part("right")))
+    return runner.Campaign("toy", (part("left"), part("right")))
 
 
-GOOD = {"2.1/a": Outcome("agreed", (), {"ints": 2}), "2.1/b": Outcome("known", ("D.a.b",))}
+GOOD = {
+    "2.1/a": runner.Outcome("agreed", (), {"ints": 2}),
+    "2.1/b": runner.Outcome("known", ("D.a.b",)),
+}
 
-BAD = {**GOOD, "2.1/c[1]": Outcome("differed", ("too long",))}
+BAD = {**GOOD, "2.1/c[1]": runner.Outcome("differed", ("too long",))}
 
 
 @pytest.mark.parametrize(
@@ -62,47 +55,49 @@ BAD = {**GOOD, "2.1/c[1]": Outcome("differed", ("too long",))}
 def test_only_selects_parts_and_cases(only, wanted):
     """A pattern matches the name of a part or that of a case with its part."""
     ran = []
-    run(campaign(GOOD, ran), Options(only=only))
+    runner.run(campaign(GOOD, ran), runner.Options(only=only))
 
     assert wanted == [f"{part} {case}" for part, _, case in ran]
 
 
 def test_a_pattern_that_matches_nothing_is_an_error():
     """A mistyped pattern must not pass for a run in which all agreed."""
-    with pytest.raises(NothingSelectedError, match="left/9"):
-        run(campaign(GOOD, []), Options(only="left/9"))
+    with pytest.raises(runner.NothingSelectedError, match="left/9"):
+        runner.run(campaign(GOOD, []), runner.Options(only="left/9"))
 
 
 def test_kept_outcomes_are_not_run_again(tmp_path):
     """A resumed run has the outcomes of the first; another seed has its own."""
     ran, again = [], []
-    first = run(campaign(BAD, ran), Options(resume=tmp_path))
-    second = run(campaign(BAD, again), Options(resume=tmp_path))
+    first = runner.run(campaign(BAD, ran), runner.Options(resume=tmp_path))
+    second = runner.run(campaign(BAD, again), runner.Options(resume=tmp_path))
 
     assert (6, []) == (len(ran), again)
     assert [list(one) for one in first.values()] == [list(one) for one in second.values()]
     assert "too long" == second["left"]["left/2.1/c[1]"].details[0]
-    run(campaign(BAD, again), Options(seed=1, resume=tmp_path))
+    runner.run(campaign(BAD, again), runner.Options(seed=1, resume=tmp_path))
     assert 6 == len(again)
 
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     """Each outcome is in the file once it is known; half a line of a killed run is dropped."""
-    run(campaign(GOOD, []), Options(resume=tmp_path))
-    lines = (tmp_path / PROGRESS).read_text().splitlines()
-    (tmp_path / PROGRESS).write_text(lines[0] + "\n" + lines[1][:20])
+    runner.run(campaign(GOOD, []), runner.Options(resume=tmp_path))
+    lines = (tmp_path / runner.PROGRESS).read_text().splitlines()
+    (tmp_path / runner.PROGRESS).write_text(lines[0] + "\n" + lines[1][:20])
     ran = []
-    run(campaign(GOOD, ran), Options(resume=tmp_path))
+    runner.run(campaign(GOOD, ran), runner.Options(resume=tmp_path))
 
     assert "left/2.1/a" == json.loads(lines[0])["case"]
     assert [("left", 0, "2.1/b"), ("right", 0, "2.1/a"), ("right", 0, "2.1/b")] == ran
-    assert 4 == len([json.loads(line) for line in (tmp_path / PROGRESS).read_text().splitlines()])
+    assert 4 == len(
+        [json.loads(line) for line in (tmp_path / runner.PROGRESS).read_text().splitlines()]
+    )
 
 
 def test_the_report_of_what_agrees():
     """Verdicts, known divergences and counts are printed, and the exit code is 0."""
-    toy, options = campaign(GOOD, []), Options()
-    text, code = report(toy, options, run(toy, options))
+    toy, options = campaign(GOOD, []), runner.Options()
+    text, code = runner.report(toy, options, runner.run(toy, options))
 
     assert 0 == code
     assert "known 1 x D.a.b" in text
@@ -112,14 +107,14 @@ def test_the_report_of_what_agrees():
 
 def test_the_command_of_a_difference_repeats_it_alone():
     """A case that differs is printed with a command; its pattern matches that case."""
-    toy, options = campaign(BAD, []), Options(seed=3, count=9)
-    text, code = report(toy, options, run(toy, options))
+    toy, options = campaign(BAD, []), runner.Options(seed=3, count=9)
+    text, code = runner.report(toy, options, runner.run(toy, options))
 
     assert 1 == code
     assert "DIFFERED left/2.1/c[1]" in text
     assert "nox -s campaign -- toy --seed 3 --count 9 --only 'left/2.1/c[[]1]'" in text
     ran = []
-    run(campaign(BAD, ran), Options(seed=3, count=9, only="left/2.1/c[[]1]"))
+    runner.run(campaign(BAD, ran), runner.Options(seed=3, count=9, only="left/2.1/c[[]1]"))
     assert [("left", 3, "2.1/c[1]")] == ran
 
 
@@ -129,8 +124,8 @@ def test_the_command_of_a_difference_repeats_it_alone():
 def test_what_never_came_up_fails_a_full_run(count, only, code):
     """A gap is always printed; a run that was cut down on purpose does not fail by it."""
     toy = campaign(GOOD, [], required={"2.1": ("ints", "floats")})
-    options = Options(count=count, only=only)
-    text, found = report(toy, options, run(toy, options))
+    options = runner.Options(count=count, only=only)
+    text, found = runner.report(toy, options, runner.run(toy, options))
 
     assert code == found
     assert "NEVER CAME UP 2.1: floats" in text

@@ -137,10 +137,7 @@ def test_changes_of_a_manifest(tmp_path, changes, colour, told):
 
 @pytest.mark.parametrize(
     ("seal", "told"),
-    [
-        (suite.write, "the bytes of data.lance changed"),
-        (lambda _: None, "not those of SUITE.json"),
-    ],
+    [(suite.write, "the bytes of data.lance changed"), (lambda _: None, "not those of SUITE.json")],
 )
 def test_changed_bytes_and_lost_cases_are_red(tmp_path, seal, told):
     """One byte more, or the whole case less; a hash that stays in SUITE.json hides neither."""

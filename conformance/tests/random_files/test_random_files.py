@@ -122,11 +122,7 @@ class Dying:
 
 @pytest.mark.parametrize(
     ("dies", "told"),
-    [
-        ((), ()),
-        ((".lance",), ("oracle: the oracle's process died",)),
-        ((".lance", ".theirs"), ()),
-    ],
+    [((), ()), ((".lance",), ("oracle: the oracle's process died",)), ((".lance", ".theirs"), ())],
 )
 def test_the_death_of_the_oracle_is_told(tmp_path, monkeypatch, dies, told):
     """A process that dies of our file is a difference, unless it dies of the oracle's own too."""

@@ -45,10 +45,7 @@ def draft(out: Path) -> cases.Case:
 
 @pytest.mark.parametrize(
     ("mode", "rows", "kind"),
-    [
-        ("wrong", {"a": [13]}, "other values"),
-        ("dies", {"b": [None]}, "reads, crash"),
-    ],
+    [("wrong", {"a": [13]}, "other values"), ("dies", {"b": [None]}, "reads, crash")],
 )
 def test_rows_are_shrunk_to_the_one_that_matters(tmp_path, mode, rows, kind):
     """Of 8 rows and two columns one cell is left; the draft expects what the reference reads."""

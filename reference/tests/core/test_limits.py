@@ -15,20 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import (
-    SHOWN,
-    BadMagic,
-    CommitConflict,
-    DataRefused,
-    FormatError,
-    LanceError,
-    LimitExceeded,
-    NotFound,
-    Place,
-    QueryRefused,
-    Unsupported,
-    short,
-)
+from lanceref.core import errors
 from lanceref.core.integers import unsigned
 from lanceref.core.limits import DEFAULT_LIMITS, SMALL_FILE_BYTES, Budget, Limits
 from lanceref.proto import file_pb2, table_pb2, transaction_pb2
@@ -51,7 +38,7 @@ def _peak_bytes(call: Callable[[], object]) -> int:
     """Return how far memory rises above what it is now while a forked child makes a call."""
     pid = os.fork()
     if pid == 0:
-        with suppress(LanceError):
+        with suppress(errors.LanceError):
             call()
         os._exit(0)
     _, status, usage = os.wait4(pid, 0)
@@ -113,16 +100,16 @@ def test_a_table_of_constants_is_streamed_but_not_held(tmp_path):
     )
     (path,) = (tmp_path / "t" / "data").glob("*.lance")
 
-    with pytest.raises(LimitExceeded, match="to_batches"):
+    with pytest.raises(errors.LimitExceeded, match="to_batches"):
         written.to_table()
-    with pytest.raises(LimitExceeded, match="to_batches"):
+    with pytest.raises(errors.LimitExceeded, match="to_batches"):
         LanceFileReader(path).read_all().to_table()
     assert 7_000_000 == sum(batch.num_rows for batch in written.to_batches())
     more = pylanceref.dataset(uri, limits=Limits(expansion_bytes=2**28))
     assert 7_000_000 == more.to_table().num_rows
 
 
-PLACE = Place("f", 0)
+PLACE = errors.Place("f", 0)
 
 LIMITS = Limits(expansion_bytes=100_000, expansion_factor=16)
 
@@ -138,13 +125,13 @@ def test_a_row_may_be_taken_as_often_as_it_is_asked_for(tmp_path):
     taken = LanceFileReader(random, limits=limits).take_rows([1] * 100)
 
     assert [text] * 100 == taken.to_table()["b"].to_pylist()
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(errors.LimitExceeded):
         LanceFileReader(constant, limits=limits).take_rows(range(10_000)).to_table()
 
 
 def test_a_message_that_takes_too_much_is_refused():
     """1,000 empty fragments are 2,000 bytes, and more than 100 kB in memory."""
-    with pytest.raises(LimitExceeded, match="expansion_bytes"):
+    with pytest.raises(errors.LimitExceeded, match="expansion_bytes"):
         Budget(LIMITS).of_file("a", 2000).admit(EMPTY_FRAGMENTS, table_pb2.Manifest, PLACE)
 
 
@@ -153,7 +140,7 @@ def test_the_files_of_a_table_share_what_it_may_take():
     table = Budget(LIMITS)
     first = table.of_file("a", 0)
     first.charge(SMALL_FILE_BYTES + 60_000, "a table", PLACE)
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(errors.LimitExceeded):
         table.of_file("b", 0).charge(SMALL_FILE_BYTES + 60_000, "a table", PLACE)
     del first
 
@@ -167,7 +154,7 @@ def test_a_file_that_is_open_twice_counts_its_bytes_once():
     held[0].charge(160_000, "a table", PLACE)
     held.append(table.of_file("a", 10_000))
 
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(errors.LimitExceeded):
         held[1].charge(160_000, "a table", PLACE)
 
 
@@ -183,15 +170,18 @@ def test_messages_of_no_file_are_not_summed_up():
 
 ROW_LIMITS = Limits(expansion_bytes=1000, expansion_factor=16)
 
-BATCH = pa.record_batch({"a": pa.array([1] * 100, pa.int64())})
 
+@pytest.mark.parametrize(
+    ("values", "read_bytes", "passed"),
+    [(100, 0, 1), (125, 0, 1), (129, 1, 0), (129, 2, 1), (100, 37, 1), (100, 38, 2)],
+)
+def test_batches_pass_until_they_are_too_many(values, read_bytes, passed):
+    """Of 8 bytes a value 1000 pass, and sixteen times the bytes that were read."""
+    batch = pa.record_batch({"a": pa.array([1] * values, pa.int64())})
+    batches = bound_table([batch] * 3, ROW_LIMITS, "f", lambda: read_bytes)
 
-def test_batches_pass_until_they_are_too_many():
-    """A batch has 800 bytes: the second one is too much for a file of no bytes."""
-    batches = bound_table([BATCH] * 2, ROW_LIMITS, "f", lambda: 0)
-
-    assert BATCH is next(batches)
-    with pytest.raises(LimitExceeded, match=r"to_batches\(\) streams"):
+    assert [batch] * passed == [next(batches) for _ in range(passed)]
+    with pytest.raises(errors.LimitExceeded, match=r"to_batches\(\) streams"):
         next(batches)
 
 
@@ -221,7 +211,9 @@ def test_a_freed_block_is_used_again():
 
 def test_a_format_error_names_all_five_facts():
     """Clause, file, offset, found and wanted are attributes and lie in the text."""
-    error = BadMagic("L.file.footer.magic", Place("a.lance", 36, 4), found="00", wanted="4c414e43")
+    error = errors.BadMagic(
+        "L.file.footer.magic", errors.Place("a.lance", 36, 4), found="00", wanted="4c414e43"
+    )
 
     assert ("L.file.footer.magic", "a.lance", 36) == (error.clause, error.file, error.offset)
     assert (36, 40) == error.span
@@ -232,40 +224,43 @@ def test_a_format_error_names_all_five_facts():
 @pytest.mark.parametrize(
     ("error", "python_class"),
     [
-        (FormatError("L.x.y", Place("f", 0), found=1, wanted=2), ValueError),
-        (Unsupported("L.x.y", Place("f", 0), found="lz77", wanted="zstd"), NotImplementedError),
-        (LimitExceeded("L.x.y", Place("f", 0), found=9, wanted=1), LanceError),
-        (CommitConflict("Append", "Overwrite", 2, retryable=False), OSError),
-        (NotFound("no dataset"), ValueError),
-        (NotFound("no dataset"), LookupError),
+        (errors.FormatError("L.x.y", errors.Place("f", 0), found=1, wanted=2), ValueError),
+        (
+            errors.Unsupported("L.x.y", errors.Place("f", 0), found="lz77", wanted="zstd"),
+            NotImplementedError,
+        ),
+        (errors.LimitExceeded("L.x.y", errors.Place("f", 0), found=9, wanted=1), errors.LanceError),
+        (errors.CommitConflict("Append", "Overwrite", 2, retryable=False), OSError),
+        (errors.NotFound("no dataset"), ValueError),
+        (errors.NotFound("no dataset"), LookupError),
         (KeyMissing("no column"), KeyError),
         (ColumnRefused("no number"), TypeError),
     ],
 )
 def test_errors_are_also_what_python_calls_them(error, python_class):
     """A caller may catch the family or the Python class."""
-    assert isinstance(error, LanceError)
+    assert isinstance(error, errors.LanceError)
     assert isinstance(error, python_class)
 
 
 def test_a_refused_query_says_whose_fault_it_is():
     """Once, also after it was pickled."""
-    error = QueryRefused("no such thing")
+    error = errors.QueryRefused("no such thing")
     assert "Invalid user input: no such thing" == str(error)
     assert str(error) == str(pickle.loads(pickle.dumps(error)))
 
 
 def test_a_long_text_is_cut():
     """Beginning and end of a long text are shown, and how much is left out."""
-    shown = short("a" * 10_000 + "b" * 10_000)
+    shown = errors.short("a" * 10_000 + "b" * 10_000)
 
-    assert f"a [{20_000 - SHOWN} characters] b" in shown
-    assert len(shown) < SHOWN + 40
+    assert f"a [{20_000 - errors.SHOWN} characters] b" in shown
+    assert len(shown) < errors.SHOWN + 40
 
 
 def test_every_message_has_utf_8():
     """A surrogate is shown by its number."""
-    assert "a\\ud800" == short("a\ud800")
+    assert "a\\ud800" == errors.short("a\ud800")
 
 
 @pytest.mark.parametrize(
@@ -283,7 +278,7 @@ def test_code_of_the_caller_fails_with_its_own_words():
     with pytest.raises(OSError, match="KeyError: 'gone'") as caught, CallerCode():
         raise KeyError("gone")
     assert isinstance(caught.value.__cause__, KeyError)
-    for own in (DataRefused, KeyboardInterrupt):
+    for own in (errors.DataRefused, KeyboardInterrupt):
         with pytest.raises(own) as let, CallerCode():
             raise own("mine")
         assert own is type(let.value)

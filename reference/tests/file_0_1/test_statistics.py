@@ -10,15 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.arrow_buffers import STRINGS
-from lanceref.file_0_1.statistics import (
-    bounds_of,
-    covered_fields,
-    faults,
-    increment,
-    increment_text,
-    parse_statistics,
-    prefix,
-)
+from lanceref.file_0_1 import statistics
 
 from ..file.in_memory import opened, written
 from .building import metadata_of
@@ -61,7 +53,7 @@ def _forms(bounds):
 )
 def test_bounds_by_hand(array, nulls, low, high):
     """As they are stored."""
-    bounds = bounds_of(array)
+    bounds = statistics.bounds_of(array)
     assert (nulls, low, high) == (bounds.field(0)[0].as_py(), *_forms(bounds))
 
 
@@ -78,21 +70,21 @@ def test_bounds_by_hand(array, nulls, low, high):
 @pytest.mark.parametrize(("type_", "form"), [(pa.float32(), "<f"), (pa.float64(), "<d")])
 def test_floats(values, low, high, type_, form):
     """NaN is left out, a least zero is negative and a greatest positive."""
-    bounds = bounds_of(pa.array(values, type_, from_pandas=False))
+    bounds = statistics.bounds_of(pa.array(values, type_, from_pandas=False))
     assert (struct.pack(form, low), struct.pack(form, high)) == _forms(bounds)
 
 
 @given(st.text(min_size=1))
 def test_incremented_text_is_greater_and_valid(text):
     """Unless nothing can grow."""
-    grown = increment_text(text.encode())
+    grown = statistics.increment_text(text.encode())
     assert grown is None or (grown > text.encode() and len(grown.decode()) > 0)
 
 
 @given(st.binary(min_size=1))
 def test_incremented_bytes_are_the_next_number(value):
     """Of the same length; all 255 has no next."""
-    grown = increment(value)
+    grown = statistics.increment(value)
     assert (grown is None) == (set(value) == {255})
     if grown is not None:
         assert int.from_bytes(value, "big") + 1 == int.from_bytes(grown, "big")
@@ -101,7 +93,7 @@ def test_incremented_bytes_are_the_next_number(value):
 @given(st.text())
 def test_a_prefix_is_whole_characters(text):
     """At most 64 bytes, and no character less than fits."""
-    cut = prefix(text.encode(), text=True).decode()
+    cut = statistics.prefix(text.encode(), text=True).decode()
     assert text.startswith(cut)
     assert len(cut.encode()) <= 64
     assert cut == text or len(text[: len(cut) + 1].encode()) > 64
@@ -119,7 +111,10 @@ ONE = {
 @pytest.mark.parametrize(("type_", "value"), ONE.items(), ids=map(str, ONE))
 def test_bounds_become_an_array_of_the_type(type_, value):
     """One value for each batch."""
-    batches = [bounds_of(pa.nulls(1, type_)), bounds_of(pa.array([value], type_))]
+    batches = [
+        statistics.bounds_of(pa.nulls(1, type_)),
+        statistics.bounds_of(pa.array([value], type_)),
+    ]
     _, lows, highs = pa.concat_arrays(batches).flatten()
     assert (type_, 2) == (lows.type, len(lows))
     assert [value] * 2 == [lows[1].as_py(), highs[1].as_py()]
@@ -135,7 +130,7 @@ def test_bounds_become_an_array_of_the_type(type_, value):
 )
 def test_bounds_that_are_written_enclose_the_values(array):
     """Every null reads as zero or null."""
-    null_count, *bounds = (one[0] for one in bounds_of(array).flatten())
+    null_count, *bounds = (one[0] for one in statistics.bounds_of(array).flatten())
     seen = (
         array
         if pa.types.is_string(array.type)
@@ -143,12 +138,12 @@ def test_bounds_that_are_written_enclose_the_values(array):
             pa.scalar(0).cast(array.type) if not pa.types.is_large_binary(array.type) else b""
         )
     )
-    assert [] == list(faults(seen, null_count.as_py(), *bounds))
+    assert [] == list(statistics.faults(seen, null_count.as_py(), *bounds))
 
 
 def _stored(data):
     file = opened(data)
-    return parse_statistics(file.bytes, file.metadata, file.manifest.extent.offset)
+    return statistics.parse_statistics(file.bytes, file.metadata, file.manifest.extent.offset)
 
 
 def test_each_batch_has_a_row_and_fields_below_structs_are_covered():
@@ -160,6 +155,6 @@ def test_each_batch_has_a_row_and_fields_below_structs_are_covered():
     schema = opened(written(pa.table(columns), "0.1")).manifest.schema
 
     assert [(0, "a", "b"), (2, None, None), (0, "c", "c")] == [tuple(r.values()) for r in rows]
-    assert [3, 5, 6] == [field.id for field in covered_fields(schema)]
+    assert [3, 5, 6] == [field.id for field in statistics.covered_fields(schema)]
     assert _stored(times) is None
     assert not metadata_of(times)[1].HasField("statistics")

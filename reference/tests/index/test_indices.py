@@ -15,7 +15,7 @@ from lanceref.core.errors import DataRefused, FormatError
 from lanceref.core.file_versions import V2_1
 from lanceref.index import index_file
 from lanceref.index.index_file import IndexFile, write_index_file
-from lanceref.index.segment import SegmentWriter
+from lanceref.index.segment import SegmentWriter, Uses
 from lanceref.inspection import validate
 from lanceref.storage import LocalStore
 
@@ -130,6 +130,7 @@ def test_keys_under_their_early_name_are_kept_in_memory():
     warm.prewarm_index(name)
     assert found == ids(warm, "c >= 3 AND c < 9")
     assert warm.index_cache_hit_rate() > 0
+    assert [0, 1, 0.75] == [one.hit_rate for one in (Uses(), Uses(hits=1), Uses(loaded=1, hits=3))]
 
 
 SCHEMA = pa.schema([pa.field("n", pa.uint32(), nullable=False)])

@@ -1,17 +1,25 @@
 """Geometries of columns; indices over them and over members of documents, worked by hand."""
 
 import math
+from contextlib import nullcontext
 from struct import pack
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import shapely
-from lanceref.core.errors import OperationRefused, QueryFailed
+from lanceref.core.errors import FormatError, OperationRefused, Place, QueryFailed
 from lanceref.file.arrow_schema import schema_of
 from lanceref.index.geometry import binary_of, boxes_of, column_boxes, geometries, is_geometry
 from lanceref.index.scalar.json import extract
-from lanceref.index.scalar.rtree import Level, curve_numbers, hilbert_numbers, levels_of
+from lanceref.index.scalar.rtree import (
+    Level,
+    check_boxes,
+    curve_numbers,
+    hilbert_numbers,
+    levels_of,
+)
 from lanceref.index.training import Run, Training
 from lanceref.json import jsonb as jsontext
 from pylanceref.indices import IndexConfig
@@ -151,6 +159,26 @@ def test_worked_levels():
     assert sum(level.rows for level in levels) == 799
     assert levels_of(0, 8) == []
     assert levels_of(8, 8) == [Level(0, 8, 0)]
+
+
+NONE = [math.nan] * 4
+
+
+@pytest.mark.parametrize(
+    ("around", "told"),
+    [
+        ([[0, 0, 3, 3], [5, 5, 6, 6]], None),
+        ([NONE, [5, 5, 6, 6]], None),
+        ([[0, 0, 3, 3], [5, 5, 6, 7]], r"\[5. 5.\] to \[6. 6.\].*\[5. 5.\] to \[6. 7.\]"),
+        ([[0, 1, 3, 3], NONE], r"\[0. 0.\] to \[3. 3.\].*\[0. 1.\] to \[3. 3.\]"),
+    ],
+)
+def test_a_page_has_the_box_around_its_boxes(around, told):
+    """Two boxes in the first page, one in the second; NaN is the box of any."""
+    boxes = np.array([[0, 0, 1, 1], [2, 2, 3, 3], [5, 5, 6, 6]], np.float64)
+    file = SimpleNamespace(place=Place("page_data.lance", 0))
+    with nullcontext() if told is None else pytest.raises(FormatError, match=told):
+        check_boxes(file, boxes, np.array([0, 0, 1]), np.array(around, np.float64))
 
 
 POINT = pa.struct([pa.field(axis, pa.float64()) for axis in "xy"])

@@ -12,26 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded
-from lanceref.index.mem_wal.shard_log import (
-    FILE,
-    HINT,
-    LogEntry,
-    entry_path,
-    key_hashes,
-    manifest_path,
-    parse_entry,
-    parse_key_filter,
-    parse_reversed,
-    positions,
-    read_entries,
-    read_manifest,
-    reversed_binary,
-    shards,
-    sip_hash,
-    versions,
-    write_entry,
-    write_manifest,
-)
+from lanceref.index.mem_wal import shard_log
 from lanceref.index.mem_wal.sharding import buckets
 from lanceref.inspection import explain
 from lanceref.proto.mem_wal_pb2 import ShardManifest
@@ -40,7 +21,7 @@ from lanceref.storage import BytesSource, open_store
 
 def test_the_hash_is_that_of_rust():
     """Of nothing, as its standard hasher begins and ends."""
-    assert 0xD1FBA762150C532C == sip_hash(b"")
+    assert 0xD1FBA762150C532C == shard_log.sip_hash(b"")
 
 
 def test_every_column_of_a_key_counts():
@@ -48,11 +29,14 @@ def test_every_column_of_a_key_counts():
     wide, narrow = (pa.chunked_array([[1, 2]], type_) for type_ in (pa.int64(), pa.int32()))
     text, octets = pa.chunked_array([["a", "b"]]), pa.chunked_array([[b"a", b"b"]])
     every = [(wide,), (narrow,), (text,), (octets,), (wide, text), (text, wide)]
-    found = [number for columns in every for number in key_hashes(columns).tolist()]
+    found = [number for columns in every for number in shard_log.key_hashes(columns).tolist()]
 
     assert 12 == len(set(found))
-    assert [sip_hash(bytes([0, 1, 0, 0, 0])), sip_hash(b"\0a\xff")] == [found[2], found[4]]
-    assert sip_hash(b"\0\1" + bytes(7) + b"\0a\xff") == found[8]
+    assert [shard_log.sip_hash(bytes([0, 1, 0, 0, 0])), shard_log.sip_hash(b"\0a\xff")] == [
+        found[2],
+        found[4],
+    ]
+    assert shard_log.sip_hash(b"\0\1" + bytes(7) + b"\0a\xff") == found[8]
 
 
 DAY = datetime.date(2020, 1, 1)
@@ -104,28 +88,34 @@ def store(tmp_path):
 
 def test_worked_names():
     """64 digits, the lowest first."""
-    assert reversed_binary(1) == "1" + "0" * 63
-    assert reversed_binary(6) == "011" + "0" * 61
-    assert parse_reversed("011" + "0" * 61 + ".binpb", ".binpb") == 6
-    for name in (HINT, "1.binpb", "2" * 64 + ".binpb", "1" * 64, "x" + "0" * 63 + ".binpb"):
-        assert parse_reversed(name, ".binpb") is None
+    assert shard_log.reversed_binary(1) == "1" + "0" * 63
+    assert shard_log.reversed_binary(6) == "011" + "0" * 61
+    assert shard_log.parse_reversed("011" + "0" * 61 + ".binpb", ".binpb") == 6
+    for name in (
+        shard_log.HINT,
+        "1.binpb",
+        "2" * 64 + ".binpb",
+        "1" * 64,
+        "x" + "0" * 63 + ".binpb",
+    ):
+        assert shard_log.parse_reversed(name, ".binpb") is None
 
 
 @given(st.integers(0, 2**64 - 1))
 def test_names_are_parsed(number):
     """Every number comes back."""
-    assert parse_reversed(f"{reversed_binary(number)}.x", ".x") == number
+    assert shard_log.parse_reversed(f"{shard_log.reversed_binary(number)}.x", ".x") == number
 
 
 def test_versions_are_listed_and_read(store):
     """Ascending; what has other names is passed over."""
-    assert versions(store, SHARD) == []
+    assert shard_log.versions(store, SHARD) == []
     for version in (3, 1, 2):
-        write_manifest(store, SHARD, manifest(version))
-    assert versions(store, SHARD) == [1, 2, 3]
-    assert read_manifest(store, SHARD, 3, CTX) == manifest(3)
+        shard_log.write_manifest(store, SHARD, manifest(version))
+    assert shard_log.versions(store, SHARD) == [1, 2, 3]
+    assert shard_log.read_manifest(store, SHARD, 3, CTX) == manifest(3)
     store.put("_mem_wal/other/manifest/x", b"")
-    assert list(shards(store)) == [SHARD]
+    assert list(shard_log.shards(store)) == [SHARD]
 
 
 ROWS = pa.table({"i": [1, 2], "_tombstone": [False, True]})
@@ -142,18 +132,18 @@ def stream(rows: pa.Table, options=None, **metadata: str) -> bytes:
 
 def test_what_is_written_is_read(store):
     """Rows and fences, by position."""
-    write_entry(store, SHARD, 1, LogEntry(1, 1, ROWS))
-    write_entry(store, SHARD, 2, LogEntry(2, None, None))
-    write_entry(store, SHARD, 3, LogEntry(2, 4, ROWS))
-    assert positions(store, SHARD) == [1, 2, 3]
-    found = dict(read_entries(store, SHARD, 0, CTX))
+    shard_log.write_entry(store, SHARD, 1, shard_log.LogEntry(1, 1, ROWS))
+    shard_log.write_entry(store, SHARD, 2, shard_log.LogEntry(2, None, None))
+    shard_log.write_entry(store, SHARD, 3, shard_log.LogEntry(2, 4, ROWS))
+    assert shard_log.positions(store, SHARD) == [1, 2, 3]
+    found = dict(shard_log.read_entries(store, SHARD, 0, CTX))
     assert found[1].rows.equals(ROWS)
     assert [(one.writer_epoch, one.generation) for one in found.values()] == [
         (1, 1),
         (2, None),
         (2, 4),
     ]
-    assert [position for position, _ in read_entries(store, SHARD, 2, CTX)] == [3]
+    assert [position for position, _ in shard_log.read_entries(store, SHARD, 2, CTX)] == [3]
 
 
 def test_little_bytes_do_not_expand():
@@ -161,27 +151,27 @@ def test_little_bytes_do_not_expand():
     rows = pa.table({"z": np.zeros(12_000_000), "_tombstone": np.zeros(12_000_000, np.bool_)})
     packed = pa.ipc.IpcWriteOptions(compression="zstd")
     with pytest.raises(LimitExceeded):
-        parse_entry(stream(rows, packed, writer_epoch="1", generation="1"), CTX)
+        shard_log.parse_entry(stream(rows, packed, writer_epoch="1", generation="1"), CTX)
 
 
 def test_folders_elsewhere_and_parts_of_blocks_are_refused(store):
     """A generation lies beside the log, and a filter has whole blocks."""
     broken = manifest(1, sstables=[{"generation": 1, "path": "../a"}]).SerializeToString()
-    store.put(manifest_path(SHARD, 1), broken)
+    store.put(shard_log.manifest_path(SHARD, 1), broken)
     with pytest.raises(FormatError) as caught:
-        read_manifest(store, SHARD, 1, CTX)
+        shard_log.read_manifest(store, SHARD, 1, CTX)
     assert caught.value.clause == "L.index.mem-wal.sstables"
     with pytest.raises(CorruptPage) as caught:
-        parse_key_filter(BytesSource(bytes(33)), Context(FILE))
+        shard_log.parse_key_filter(BytesSource(bytes(33)), Context(shard_log.FILE))
     assert caught.value.clause == "L.index.mem-wal.key-filter"
 
 
 def test_every_byte_of_the_log_has_an_owner(store, tmp_path):
     """The name of a file tells `explain` what it is."""
-    write_manifest(store, SHARD, manifest(1))
-    write_entry(store, SHARD, 1, LogEntry(1, 1, ROWS))
-    (tmp_path / FILE).write_bytes(bytes(64))
-    for path in (manifest_path(SHARD, 1), entry_path(SHARD, 1), FILE):
+    shard_log.write_manifest(store, SHARD, manifest(1))
+    shard_log.write_entry(store, SHARD, 1, shard_log.LogEntry(1, 1, ROWS))
+    (tmp_path / shard_log.FILE).write_bytes(bytes(64))
+    for path in (shard_log.manifest_path(SHARD, 1), shard_log.entry_path(SHARD, 1), shard_log.FILE):
         found = explain(tmp_path / path)
         assert ([], []) == (found.findings, found.unowned)
         assert (tmp_path / path).stat().st_size == sum(found.bytes_per_kind().values())

@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, OutOfRange, Place
-from lanceref.index.bloom import (
-    MOST_BYTES,
-    fill,
-    hash_rows,
-    hash_slices,
-    hash_values,
-    may_hold,
-    size_for,
-)
+from lanceref.index import bloom
 from lanceref.index.fragment_reuse import NAME, read_reuse
 from lanceref.index.row_set import RowSet, encode_treemap, parse_treemap
 from lanceref.proto import table_pb2
@@ -140,36 +132,36 @@ def test_numbers_of_a_fragment_that_no_address_holds_are_refused(side, name, num
 
 def test_sizes():
     """As the official writer chooses them."""
-    assert size_for(8192, 0.00057) == 32768
-    assert size_for(500, 0.01) == 1024
-    assert size_for(1, 0.9) == 32
+    assert bloom.size_for(8192, 0.00057) == 32768
+    assert bloom.size_for(500, 0.01) == 1024
+    assert bloom.size_for(1, 0.9) == 32
 
 
 @given(st.lists(st.text(), min_size=1, max_size=50))
 def test_what_was_put_in_is_found(words):
     """Never a false negative; an empty filter holds nothing."""
-    hashes = hash_values(pa.array(words))
-    filters = np.stack([fill(hashes, 64), np.zeros((2, 8), np.uint32)])
+    hashes = bloom.hash_values(pa.array(words))
+    filters = np.stack([bloom.fill(hashes, 64), np.zeros((2, 8), np.uint32)])
     for value in hashes:
-        assert may_hold(filters, value).tolist() == [True, False]
+        assert bloom.may_hold(filters, value).tolist() == [True, False]
 
 
-@given(st.data(), st.integers(0, MOST_BYTES))
+@given(st.data(), st.integers(0, bloom.MOST_BYTES))
 def test_as_the_library_hashes_one_at_a_time(data, width):
     """Of every width, whatever the bytes."""
     rows = data.draw(st.lists(st.binary(min_size=width, max_size=width), min_size=1, max_size=8))
 
-    found = hash_rows(np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width))
+    found = bloom.hash_rows(np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width))
 
     assert [xxhash.xxh64_intdigest(row) for row in rows] == found.tolist()
 
 
-@given(st.lists(st.binary(max_size=2 * MOST_BYTES)), st.sampled_from([0, 42]))
+@given(st.lists(st.binary(max_size=2 * bloom.MOST_BYTES)), st.sampled_from([0, 42]))
 def test_pieces_of_any_size_are_hashed(pieces, seed):
     """Also empty ones, and those that are longer than rows may be."""
     data = np.frombuffer(b"".join(pieces), np.uint8)
     sizes = np.array([len(piece) for piece in pieces], np.int64)
 
-    found = hash_slices(data, np.cumsum(sizes) - sizes, sizes, seed)
+    found = bloom.hash_slices(data, np.cumsum(sizes) - sizes, sizes, seed)
 
     assert [xxhash.xxh64_intdigest(piece, seed) for piece in pieces] == found.tolist()

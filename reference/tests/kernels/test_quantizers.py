@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from lanceref.fast import indices as fast
-from lanceref.index.vector.sq_storage import (
-    Bounds,
-    bounds_of,
-    dot_distances,
-    l2_distances,
-    numbers_of,
-    quantize,
-    squares_of,
-)
+from lanceref.index.vector import sq_storage
 from lanceref.kernels import distance
 from lanceref.kernels.distance import blocks, distances, distances_from, products
 from lanceref.kernels.product_quantizer import (
@@ -79,10 +71,7 @@ def test_training_brings_codewords_near(num_bits):
     assert lost(trained) < 0.8 * lost(ProductQuantizer(drawn, "l2"))
 
 
-@given(
-    hnp.arrays(np.uint8, st.tuples(st.integers(1, 5), st.integers(0, 40))),
-    st.booleans(),
-)
+@given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 5), st.integers(0, 40))), st.booleans())
 def test_columns_come_back(columns, transposed):
     """What was stored of columns is read as them."""
     stored = stored_from(columns, transposed=transposed)
@@ -111,29 +100,31 @@ def test_sums_of_few_rows_and_of_many(dtype, columns):
 def test_worked_bytes():
     """Fractions are cut, what is outside gets the nearest byte."""
     vectors = np.array([[0, 10, 5, 9.99, -3, 11, float("nan")]])
-    assert [[0, 255, 127, 254, 0, 255, 0]] == quantize(vectors, Bounds(0, 10)).tolist()
-    assert [[0, 0]] == quantize(np.array([[1.0, 2]]), Bounds(1, 1)).tolist()
+    assert [[0, 255, 127, 254, 0, 255, 0]] == sq_storage.quantize(
+        vectors, sq_storage.Bounds(0, 10)
+    ).tolist()
+    assert [[0, 0]] == sq_storage.quantize(np.array([[1.0, 2]]), sq_storage.Bounds(1, 1)).tolist()
 
 
 def test_worked_byte_distances():
     """A step is a 255th of the width, in float32."""
     codes = np.array([[0, 1], [3, 1]], np.uint8)
-    bounds = Bounds(0, 510)
-    assert [4 * 4, 4 * 1] == l2_distances(
-        np.array([2, 1], np.uint8), codes, squares_of(codes), bounds
+    bounds = sq_storage.Bounds(0, 510)
+    assert [4 * 4, 4 * 1] == sq_storage.l2_distances(
+        np.array([2, 1], np.uint8), codes, sq_storage.squares_of(codes), bounds
     ).tolist()
-    assert [1 - 10, 1 - 16] == dot_distances(np.array([1.0, 5]), codes, bounds).tolist()
-    shifted = Bounds(1, 511)
-    assert [1 - 16, 1 - 22] == dot_distances(np.array([1.0, 5]), codes, shifted).tolist()
+    assert [1 - 10, 1 - 16] == sq_storage.dot_distances(np.array([1.0, 5]), codes, bounds).tolist()
+    shifted = sq_storage.Bounds(1, 511)
+    assert [1 - 16, 1 - 22] == sq_storage.dot_distances(np.array([1.0, 5]), codes, shifted).tolist()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.sampled_from([1, 8, 256, 300]))
 def test_distances_of_bytes_are_exact(seed, count, dim):
     """As sums of squared differences, also of many numbers."""
-    random, bounds = np.random.default_rng(seed), Bounds(-1.0, 2.0)
+    random, bounds = np.random.default_rng(seed), sq_storage.Bounds(-1.0, 2.0)
     codes, query = random.integers(0, 256, (count, dim), np.uint8), np.full(dim, 255, np.uint8)
     squares = ((codes.astype(np.int64) - query) ** 2).sum(axis=1).astype(np.float32)
-    found = l2_distances(query, codes, squares_of(codes), bounds)
+    found = sq_storage.l2_distances(query, codes, sq_storage.squares_of(codes), bounds)
 
     assert found.tolist() == (squares * (bounds.step * bounds.step)).tolist()
 
@@ -142,9 +133,9 @@ def test_distances_of_bytes_are_exact(seed, count, dim):
 def test_numbers_are_at_most_half_a_step_away(values, more):
     """From the middle of their byte, within bounds that may be wider."""
     vectors = np.array([values], np.float32)
-    bounds = bounds_of(vectors).union(Bounds(0, float(more)))
+    bounds = sq_storage.bounds_of(vectors).union(sq_storage.Bounds(0, float(more)))
     step = (bounds.end - bounds.start) / 255
-    gap = np.abs(numbers_of(quantize(vectors, bounds), bounds) - vectors)
+    gap = np.abs(sq_storage.numbers_of(sq_storage.quantize(vectors, bounds), bounds) - vectors)
     assert (gap <= step * 0.5001 + 1e-9).all() or gap.max() <= step
 
 
@@ -153,8 +144,7 @@ FLOATS = (np.float16, np.float32, np.float64)
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(
-    ("metric", "wanted"),
-    [("l2", [0, 25, 50]), ("dot", [-24, 1, 26]), ("cosine", [0, 1, 2])],
+    ("metric", "wanted"), [("l2", [0, 25, 50]), ("dot", [-24, 1, 26]), ("cosine", [0, 1, 2])]
 )
 def test_worked_numbers(metric, wanted, dtype):
     """Of (3, 4) from itself, from zero or a right angle, and from its opposite."""

@@ -28,8 +28,7 @@ def spark():
     sys.path.insert(0, here)
     os.environ["LANCEREF_TEST_SECRET"] = "secret"  # of the object server, for every process
     session = make_session(
-        "local[2,3]",
-        spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "local[2,3]", spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     )
     session.sparkContext.setLogLevel("OFF")
     yield session

@@ -80,10 +80,7 @@ def damaged(tmp_path, monkeypatch):
 def test_tasks_find_what_the_loop_finds(spark, damaged):
     """Findings and units are equal and in the same order."""
     ours = validate_with(Loop(), damaged.uri, deep=True)
-    assert {one.clause for one in ours.findings} >= {
-        "L.table.files.exist",
-        "L.file.footer.magic",
-    }
+    assert {one.clause for one in ours.findings} >= {"L.table.files.exist", "L.file.footer.magic"}
     assert validate_with(Tasks(spark), damaged.uri, deep=True) == ours
 
 

@@ -130,8 +130,7 @@ def test_numbers_may_be_longer_than_they_need():
 
 
 @pytest.mark.parametrize(
-    ("type_", "patterns"),
-    [(pa.int64(), INTEGER_PATTERNS), (pa.string(), STRING_PATTERNS)],
+    ("type_", "patterns"), [(pa.int64(), INTEGER_PATTERNS), (pa.string(), STRING_PATTERNS)]
 )
 def test_every_pattern_is_drawn(type_, patterns):
     """Every value pattern and every null pattern occurs within 200 seeds."""

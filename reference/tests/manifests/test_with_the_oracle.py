@@ -141,11 +141,7 @@ def test_the_oracle_takes_a_recorded_detached_version_for_the_latest(recorded):
         lance.fragment.write_fragments(ROWS, recorded.uri, storage_options=recorded.server.options)
     )
     made = lance.LanceDataset.commit(
-        recorded.uri,
-        operation,
-        1,
-        detached=True,
-        storage_options=recorded.server.options,
+        recorded.uri, operation, 1, detached=True, storage_options=recorded.server.options
     )
 
     assert made.version == recorded.open(lance).version >= 2**63

@@ -169,6 +169,7 @@ KEPT = [
     "data/x.lance",
     "tree/a/b/_versions/1.manifest",
     "tree/a/b/data/.tmp1",
+    "tree/a/b/note",
 ]
 
 STRAY = [

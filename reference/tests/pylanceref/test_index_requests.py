@@ -110,10 +110,7 @@ def test_defaults():
 def test_centroids():
     """They are an array, or lists of fixed size, and say how many there are."""
     lists = pa.FixedSizeListArray.from_arrays(pa.array(CENTROIDS.ravel()), 4)
-    for given in (
-        {"ivf_centroids": CENTROIDS},
-        {"ivf_centroids": lists},
-    ):
+    for given in ({"ivf_centroids": CENTROIDS}, {"ivf_centroids": lists}):
         found = asked(**given)
         assert (2, CENTROIDS.tolist()) == (found.num_partitions, found.centroids.tolist())
 

@@ -86,12 +86,7 @@ SCANS = [
     {"order_by": [1]},
     {"include_deleted_rows": True},
     {"include_deleted_rows": True, "with_row_id": True},
-    {
-        "include_deleted_rows": True,
-        "with_row_id": True,
-        "columns": ["i"],
-        "filter": "i < 3",
-    },
+    {"include_deleted_rows": True, "with_row_id": True, "columns": ["i"], "filter": "i < 3"},
     {"include_deleted_rows": True, "with_row_id": True, "limit": 3, "offset": 1},
     {"late_materialization": True, "filter": "i = 4"},
     {"late_materialization": False, "filter": "i = 4"},

@@ -20,12 +20,7 @@ def _rows(batches) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("n", "arguments"),
-    [
-        (40, {}),
-        (40, {"max_takes": 7}),
-        (99, {"max_takes": 98}),
-    ],
+    ("n", "arguments"), [(40, {}), (40, {"max_takes": 7}), (99, {"max_takes": 98})]
 )
 def test_drawn_rows_are_of_the_table_and_no_two_the_same(dataset, n, arguments):
     """Alone or in runs; in batches of the size asked for."""

@@ -19,10 +19,7 @@ TABLE = pa.table({"a": range(20)})
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        {"metadata_cache_size_bytes": 0},
-        {"session": Session(metadata_cache_size_bytes=0)},
-    ],
+    [{"metadata_cache_size_bytes": 0}, {"session": Session(metadata_cache_size_bytes=0)}],
 )
 def test_without_room_nothing_is_kept_between_calls(tmp_path, arguments):
     """The manifest remains; what is read is the same, in every version."""

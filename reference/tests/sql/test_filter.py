@@ -12,15 +12,8 @@ from pylanceref.sql.columns import bind as bind_sql
 from pylanceref.sql.filters import bind_filter
 
 from tests.index.tables import write
+from tests.sql import oracle_filters
 from tests.sql.expressions import BY_ADDRESS, FOUND, REFUSED, TABLE
-from tests.sql.oracle_filters import (
-    FILTERS,
-    FLOAT_FILTERS,
-    FLOATS,
-    ODD_COLUMNS,
-    ODD_FILTERS,
-    matrix,
-)
 from tests.sql.oracle_filters import TABLE as TYPES
 
 BATCH = pa.record_batch(
@@ -195,13 +188,15 @@ TREES = st.recursive(
 @given(TREES)
 def test_a_row_is_in_one_of_three(text):
     """Each row is in exactly one of the true, false and unknown rows of a filter."""
-    (batch,) = FLOATS.combine_chunks().to_batches()
+    (batch,) = oracle_filters.FLOATS.combine_chunks().to_batches()
     try:
-        found = bind_filter(text, FLOATS.schema)
+        found = bind_filter(text, oracle_filters.FLOATS.schema)
     except QueryRefused:
         return
     masks = [
-        bind_filter(one, FLOATS.schema).mask(batch.select(found.columns)).astype(np.int8)
+        bind_filter(one, oracle_filters.FLOATS.schema)
+        .mask(batch.select(found.columns))
+        .astype(np.int8)
         for one in (f"({text}) is true", f"not (({text}) is not false)", f"({text}) is null")
     ]
 
@@ -209,16 +204,18 @@ def test_a_row_is_in_one_of_three(text):
     assert masks[0].tolist() == found.mask(batch.select(found.columns)).astype(np.int8).tolist()
 
 
-EARLY_FILTERS = [one for one in FLOAT_FILTERS if "k" not in one and "_row_" not in one]
+EARLY_FILTERS = [
+    one for one in oracle_filters.FLOAT_FILTERS if "k" not in one and "_row_" not in one
+]
 """Filters without lists, and without row versions, which the oracle lacks in 0.1."""
 
 ANSWERED = {
-    "floats and lists in 2.0": (FLOATS, "2.0", FLOAT_FILTERS),
-    "floats and lists in 2.2": (FLOATS, "2.2", FLOAT_FILTERS),
-    "floats in 0.1": (FLOATS.drop_columns("k"), "0.1", EARLY_FILTERS),
-    "every type": (TYPES, "2.1", FILTERS),
-    "every type with every literal and type": (TYPES, "2.1", matrix()),
-    "odd filters": (TABLE, "2.1", ODD_FILTERS),
+    "floats and lists in 2.0": (oracle_filters.FLOATS, "2.0", oracle_filters.FLOAT_FILTERS),
+    "floats and lists in 2.2": (oracle_filters.FLOATS, "2.2", oracle_filters.FLOAT_FILTERS),
+    "floats in 0.1": (oracle_filters.FLOATS.drop_columns("k"), "0.1", EARLY_FILTERS),
+    "every type": (TYPES, "2.1", oracle_filters.FILTERS),
+    "every type with every literal and type": (TYPES, "2.1", oracle_filters.matrix()),
+    "odd filters": (TABLE, "2.1", oracle_filters.ODD_FILTERS),
     "worked and refused filters": (TABLE, "2.1", [*FOUND, *REFUSED, *BY_ADDRESS]),
 }
 """Tables, the version of their files, and filters over them."""
@@ -245,11 +242,11 @@ def test_computed_columns_are_those_of_the_oracle(tmp_path):
     from tests.sql.oracle_answers import scanned
 
     write(TABLE, tmp_path, data_storage_version="2.1")
-    scans = [{"columns": {"id": "`my col`", "x": text}} for text in ODD_COLUMNS]
+    scans = [{"columns": {"id": "`my col`", "x": text}} for text in oracle_filters.ODD_COLUMNS]
     theirs, ours = (
         scanned(library.dataset(str(tmp_path / "t")), scans) for library in (lance, pylanceref)
     )
-    for text, wanted, found in zip(ODD_COLUMNS, theirs, ours, strict=True):
+    for text, wanted, found in zip(oracle_filters.ODD_COLUMNS, theirs, ours, strict=True):
         if isinstance(wanted, Exception):
             names = [kind.__name__ for kind in type(found).__mro__]
             assert type(wanted).__name__ in names, text

@@ -1,33 +1,26 @@
 """Every store: folders, buckets, memory and manifest stores keep one contract."""
 
 import pytest
+from lanceref import storage
 from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotFound, StoreFailed, Unconditional
 from lanceref.files import open_source
-from lanceref.storage import (
-    LocalStore,
-    Store,
-    create_sink,
-    open_store,
-    store_options,
-    wrapped_stores,
-)
 from lanceref.storage.manifests.opening import open_table
 from lanceref.storage.protocol import Draft, bytes_read_counter, copy_object, iops_counter
 from lanceref_testing.object_server import ObjectServer
 
 
 @pytest.fixture(params=["local", "local+sqlite", "s3", "s3+ddb", "shared-memory"])
-def store(request, tmp_path, server: ObjectServer) -> Store:
+def store(request, tmp_path, server: ObjectServer) -> storage.Store:
     """An empty store of each kind."""
     if request.param.startswith("local"):
         more = {"manifest_store": f"sqlite://{tmp_path}/m.db"} if "+" in request.param else {}
-        return open_table(tmp_path / "t", store_options(more))
-    opened = open_table if request.param == "s3+ddb" else open_store
-    return opened(server.uri(request.param), store_options(server.options))
+        return open_table(tmp_path / "t", storage.store_options(more))
+    opened = open_table if request.param == "s3+ddb" else storage.open_store
+    return opened(server.uri(request.param), storage.store_options(server.options))
 
 
-def _read(store: Store, path: str) -> bytes:
+def _read(store: storage.Store, path: str) -> bytes:
     source = store.open(path)
     return bytes(source.read(0, source.size))
 
@@ -169,9 +162,9 @@ def test_files_of_a_draft_are_deleted_after_an_error(store):
 
 def test_one_object_is_written_and_read_by_its_uri(server, tmp_path):
     """A single file can lie in a bucket, in a folder, or below a file URI."""
-    options = store_options(server.options)
+    options = storage.store_options(server.options)
     for uri in (server.uri(), tmp_path / "x", f"file://{tmp_path}/y"):
-        sink = create_sink(uri, options)
+        sink = storage.create_sink(uri, options)
         sink.write(b"123")
         sink.close()
         assert b"23" == bytes(open_source(uri, options).read(1, 9))
@@ -181,13 +174,13 @@ def test_memory_is_private_and_shared_memory_is_not(tmp_path):
     """`memory://` is a new store each time; `shared-memory://` is one for each name."""
     for scheme, found in (("memory", []), ("shared-memory", ["x"])):
         uri = f"{scheme}://{tmp_path.name}/t"
-        open_store(uri).put("x", b"1")
-        assert found == list(open_store(uri).list(""))
+        storage.open_store(uri).put("x", b"1")
+        assert found == list(storage.open_store(uri).list(""))
 
 
 def test_a_missing_bucket_is_a_failure_of_the_store(server):
     """It is an OSError for writers and a ValueError for readers, as with the oracle."""
-    store = open_store("s3://no-such-bucket/x", store_options(server.options))
+    store = storage.open_store("s3://no-such-bucket/x", storage.store_options(server.options))
 
     for error in (StoreFailed, OSError, ValueError):
         with pytest.raises(error, match="NoSuchBucket"):
@@ -198,8 +191,8 @@ def test_a_missing_bucket_is_a_failure_of_the_store(server):
 
 def test_a_store_without_conditional_puts_refuses_them(server):
     """Where a bucket cannot put an object if there is none, nothing is put."""
-    options = store_options({**server.options, "aws_conditional_put": "disabled"})
-    store = open_store(server.uri(), options)
+    options = storage.store_options({**server.options, "aws_conditional_put": "disabled"})
+    store = storage.open_store(server.uri(), options)
 
     with pytest.raises(Unconditional):
         store.put_if_absent("x", b"1")
@@ -208,11 +201,14 @@ def test_a_store_without_conditional_puts_refuses_them(server):
 
 def test_a_store_is_wrapped_only_inside_the_block(tmp_path):
     """The first wrapper is innermost; after the block there is none."""
-    with wrapped_stores(lambda store: [store]), wrapped_stores(lambda store: (store,)):
-        ((inner,),) = open_store(tmp_path)
+    with (
+        storage.wrapped_stores(lambda store: [store]),
+        storage.wrapped_stores(lambda store: (store,)),
+    ):
+        ((inner,),) = storage.open_store(tmp_path)
 
-    assert isinstance(inner, LocalStore)
-    assert isinstance(open_store(tmp_path), LocalStore)
+    assert isinstance(inner, storage.LocalStore)
+    assert isinstance(storage.open_store(tmp_path), storage.LocalStore)
 
 
 def test_counters_restart_and_the_process_counts_all():

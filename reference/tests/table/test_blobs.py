@@ -8,26 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref import validate
-from lanceref.blobs.blob_writer import (
-    IN_PLACE,
-    LONG,
-    BlobPolicy,
-    Payload,
-    blob_rows,
-    declared_schema,
-)
+from lanceref.blobs import blob_writer
 from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_0, V2_2
 from lanceref.file.schema import BLOB_EXTENSION
 from pylanceref import dataset, write_dataset
 from pylanceref.blob import Blob, blob_array, blob_field
 
-ANYWHERE = BlobPolicy(anywhere=True)
-INGEST = BlobPolicy(ingest=True)
+ANYWHERE = blob_writer.BlobPolicy(anywhere=True)
+INGEST = blob_writer.BlobPolicy(ingest=True)
 
 
 def _payload(row: object) -> bytes | None:
-    assert row is None or isinstance(row, Payload)
+    assert row is None or isinstance(row, blob_writer.Payload)
     return None if row is None else b"".join(row.parts())
 
 
@@ -47,19 +40,23 @@ def _payload(row: object) -> bytes | None:
 def test_a_row_that_is_no_blob_is_refused(row, text):
     """The refusal names row and field; descriptions that a read returned are not written again."""
     with pytest.raises(DataRefused, match=text):
-        list(blob_rows(pa.array([{"data": b"a"}, row], LONG), "b", ANYWHERE))
+        list(
+            blob_writer.blob_rows(pa.array([{"data": b"a"}, row], blob_writer.LONG), "b", ANYWHERE)
+        )
     with pytest.raises(DataRefused, match="holds no bytes"):
-        list(blob_rows(pa.array([{"position": 1, "size": 2}]), "b", IN_PLACE))
+        list(
+            blob_writer.blob_rows(pa.array([{"position": 1, "size": 2}]), "b", blob_writer.IN_PLACE)
+        )
 
 
 def test_an_object_that_is_not_there_is_refused(tmp_path):
     """A missing object and a range beyond its end are refused."""
     path = tmp_path / "x"
     with pytest.raises(DataRefused, match="Not found"):
-        list(blob_rows(pa.array([{"uri": str(path)}], LONG), "b", INGEST))
+        list(blob_writer.blob_rows(pa.array([{"uri": str(path)}], blob_writer.LONG), "b", INGEST))
     path.write_bytes(b"0123456789")
-    rows = pa.array([{"uri": str(path), "position": 8, "size": 3}], LONG)
-    (row,) = blob_rows(rows, "b", INGEST)
+    rows = pa.array([{"uri": str(path), "position": 8, "size": 3}], blob_writer.LONG)
+    (row,) = blob_writer.blob_rows(rows, "b", INGEST)
     with pytest.raises(DataRefused, match="fill whole buffer"):
         _payload(row)
 
@@ -69,7 +66,7 @@ SECOND = {"ARROW:extension:name": BLOB_EXTENSION}
 
 
 def _declared(field: pa.Field, version=V2_2) -> pa.Field:
-    (found,) = declared_schema(pa.schema([field]), version)
+    (found,) = blob_writer.declared_schema(pa.schema([field]), version)
     return found
 
 

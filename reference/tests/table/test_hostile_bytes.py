@@ -105,10 +105,7 @@ STRUCTURES: dict[str, tuple[bytes, Callable[[bytes], object]]] = {
     "index section": (_with_index(fragment_bitmap=ONE_AND_THREE), parse),
     "transaction": (bytes.fromhex("08011224") + b"c" * 36 + bytes.fromhex("aa0600"), _transaction),
     "plain deletions": (_arrow([3, 5, 9]), _deletions(".arrow")),
-    "compressed deletions": (
-        _arrow([*range(0, 400, 3)], compression="zstd"),
-        _deletions(".arrow"),
-    ),
+    "compressed deletions": (_arrow([*range(0, 400, 3)], compression="zstd"), _deletions(".arrow")),
     "deletion bitmap": (pyroaring.BitMap([3, 5, 2**20]).serialize(), _deletions(".bin")),
     "bitmap of runs": (
         RUNS.serialize(),
@@ -217,6 +214,33 @@ def _runs(containers: int) -> bytes:
     held = pyroaring.BitMap(range(containers * 2**16))
     held.run_optimize()
     return held.serialize()
+
+
+@pytest.mark.parametrize(
+    ("fields", "sets", "wanted"),
+    [
+        ([3, 4], [[1, 3]], None),
+        ([3, 4], [[1, 3], [0]], {3: [1, 3], 4: [0]}),
+        ([3, -2, 4], [[1], [5], [0]], {3: [1], 4: [0]}),
+        ([3], [[1], [0]], {3: [1]}),
+        ([], [[1]], {}),
+    ],
+)
+def test_each_field_of_an_overlay_has_offsets(fields, sets, wanted):
+    """Fewer sets than fields are refused, more are reported; a field of -2 is none any more."""
+    made, findings = _overlay(b""), []
+    made.data_file.fields[:] = fields
+    held = [pyroaring.BitMap(one).serialize() for one in sets]
+    made.field_coverage.offset_bitmaps[:] = held
+    context = Context("m.manifest", findings=findings)
+    if wanted is None:
+        with pytest.raises(FormatError, match="1 sets of offsets for 2 fields"):
+            parse_coverage(made, context, PLACE)
+        return
+    found = parse_coverage(made, context, PLACE)
+    assert wanted == {field: list(offsets) for field, offsets in found.items()}
+    reported = ["L.table.overlay.coverage"] * (len(sets) > len(fields))
+    assert reported == [one.clause for one in findings]
 
 
 def test_runs_take_no_memory_before_they_are_bounded():

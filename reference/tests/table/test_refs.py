@@ -12,20 +12,11 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LanceError, OperationRefused, StoreFailed
 from lanceref.storage import LocalStore
-from lanceref.table.refs import (
-    Branch,
-    Tag,
-    check_branch_name,
-    check_tag_name,
-    list_branches,
-    list_tags,
-    put_branch,
-    put_tag,
-)
+from lanceref.table import refs
 
 MOMENT = datetime(2026, 11, 21, 10, 55, 25, 359620, UTC)
 
-NEW_TAG = Tag(
+NEW_TAG = refs.Tag(
     branch=None,
     version=2,
     created_at=MOMENT,
@@ -34,7 +25,7 @@ NEW_TAG = Tag(
     metadata={"k": "v"},
 )
 
-NEW_BRANCH = Branch(
+NEW_BRANCH = refs.Branch(
     parent_branch=None,
     branch_identifier=[(2, "2ec5e8db9d124d289e029191dfb727d6")],
     parent_version=2,
@@ -47,11 +38,11 @@ NEW_BRANCH = Branch(
 def test_refs_come_back(tmp_path):
     """Tags and branches with slashes and letters of any script are read back."""
     store = LocalStore(tmp_path)
-    put_tag(store, "v1", NEW_TAG)
-    put_branch(store, "dev/ü", NEW_BRANCH)
+    refs.put_tag(store, "v1", NEW_TAG)
+    refs.put_branch(store, "dev/ü", NEW_BRANCH)
 
-    assert {"v1": NEW_TAG} == list_tags(store, Context("t"))
-    assert {"dev/ü": NEW_BRANCH} == list_branches(store, Context("t"))
+    assert {"v1": NEW_TAG} == refs.list_tags(store, Context("t"))
+    assert {"dev/ü": NEW_BRANCH} == refs.list_branches(store, Context("t"))
     file = tmp_path / "_refs" / "branches" / "dev%2F%C3%BC.json"
     assert [[2, NEW_BRANCH["branch_identifier"][0][1]]] == json.loads(file.read_bytes())[
         "identifier"
@@ -66,11 +57,15 @@ def test_bad_names_are_refused_in_the_words_of_the_oracle(tmp_path):
     made = lance.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
     checks = [
         (
-            check_tag_name,
+            refs.check_tag_name,
             lambda name: made.tags.create(name, 1),
             ["a b", "a.", ".a", "a..b", "a.lock"],
         ),
-        (check_branch_name, made.create_branch, ["main", "/a", "a//b", "a..b", "a b/c", "a.lock"]),
+        (
+            refs.check_branch_name,
+            made.create_branch,
+            ["main", "/a", "a//b", "a..b", "a b/c", "a.lock"],
+        ),
     ]
     for ours, theirs, names in checks:
         for name in ["", *names]:

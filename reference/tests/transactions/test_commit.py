@@ -8,15 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from lanceref.core import errors
 from lanceref.core.context import Context
-from lanceref.core.errors import (
-    AlreadyExists,
-    CommitConflict,
-    FormatError,
-    NotFound,
-    RetriesExhausted,
-    StoreFailed,
-)
 from lanceref.core.file_versions import V2_2
 from lanceref.file.arrow_schema import schema_of
 from lanceref.proto import table_pb2
@@ -142,7 +135,7 @@ def test_a_version_that_is_gone_is_a_conflict(tmp_path):
     index = Transaction(read_version=1, uuid=str(uuid4()))
     index.create_index.new_indices.add(name="x", fields=[0])
 
-    with pytest.raises(CommitConflict, match="unknown"):
+    with pytest.raises(errors.CommitConflict, match="unknown"):
         _commit(store, Staged(index))
     assert 4 == _commit(store, _append(1))
 
@@ -150,11 +143,11 @@ def test_a_version_that_is_gone_is_a_conflict(tmp_path):
 def test_a_table_is_created_once(tmp_path):
     """A table is created once, and an append creates none."""
     store = LocalStore(tmp_path)
-    with pytest.raises(NotFound, match="must already exist unless"):
+    with pytest.raises(errors.NotFound, match="must already exist unless"):
         _commit(store, _append(0))
     _commit(store, _overwrite(), create_only=True)
 
-    with pytest.raises(AlreadyExists, match="already exists"):
+    with pytest.raises(errors.AlreadyExists, match="already exists"):
         _commit(store, _overwrite(), create_only=True)
 
 
@@ -179,7 +172,7 @@ def test_who_loses_every_race_gives_up(tmp_path):
             return False
 
     _commit(LocalStore(tmp_path), _overwrite())
-    with pytest.raises(RetriesExhausted, match=r"version 4.*after 2 retries") as caught:
+    with pytest.raises(errors.RetriesExhausted, match=r"version 4.*after 2 retries") as caught:
         _commit(Losing(tmp_path), _append(1), retries=2)
     assert caught.value.retryable
 
@@ -190,10 +183,14 @@ LATEST = "18446744073709551614.manifest"
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
-        (lambda v: (v / "18446744073709551613.manifest").mkdir(), StoreFailed, "name is taken"),
+        (
+            lambda v: (v / "18446744073709551613.manifest").mkdir(),
+            errors.StoreFailed,
+            "name is taken",
+        ),
         (
             lambda v: (v / LATEST).rename(v / "18446744073709551611.manifest"),
-            FormatError,
+            errors.FormatError,
             r"L\.table\.naming\.version",
         ),
     ],
@@ -244,7 +241,7 @@ THEIRS = [_deletion([7]).transaction]
 def test_a_fragment_with_a_row_that_is_gone_is_not_removed(tmp_path):
     """Removing a fragment with newly deleted rows is a retryable conflict."""
     ours = Staged(versions.transaction(delete={"deleted_fragment_ids": [0]}), affected={})
-    with pytest.raises(CommitConflict) as caught:
+    with pytest.raises(errors.CommitConflict) as caught:
         rebase(ours, THEIRS, versions.table(version=4), _Gone(tmp_path, 7))
 
     assert caught.value.retryable
@@ -262,7 +259,7 @@ def test_a_new_index_does_not_cover_columns_written_since(tmp_path):
     kept = made.transaction.create_index.new_indices[0]
     assert versions.index("b", 1, [1]).fragment_bitmap == kept.fragment_bitmap
     gone = versions.table(version=2, fields=versions.FIELDS[:1])
-    with pytest.raises(CommitConflict) as caught:
+    with pytest.raises(errors.CommitConflict) as caught:
         rebase(ours, theirs, gone, _Gone(tmp_path))
     assert not caught.value.retryable
 

@@ -6,7 +6,7 @@ import pylanceref
 import pytest
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError
-from lanceref.core.file_versions import V0_1, V2_2
+from lanceref.core.file_versions import V0_1, V2_1, V2_2
 from lanceref.proto import rowids_pb2, table_pb2
 from lanceref.proto import transaction_pb2 as pb
 from lanceref.storage import LocalStore
@@ -22,10 +22,15 @@ from tests.table import manifests
 from tests.transactions import versions
 
 
-@pytest.mark.parametrize(("flags", "version"), [(0, V0_1), (4, V2_2)])
-def test_a_manifest_without_a_name_says_its_version_by_a_flag(flags, version):
-    """Without stated format the writer flag tells 0.1 from 2.0."""
+@pytest.mark.parametrize(
+    ("flags", "held", "version"), [(0, (), V0_1), (4, (), V2_2), (0, (2, 1), V2_1)]
+)
+def test_a_manifest_without_a_name_says_its_version_by_a_flag(flags, held, version):
+    """Without stated format the writer flag tells 0.1 from 2.0, and the oldest file before it."""
     message = manifests.minimal(data_format=None, writer_feature_flags=flags)
+    for minor in held:
+        file = {"file_major_version": 2, "file_minor_version": minor}
+        message.fragments.add().files.append(table_pb2.DataFile(**file))
 
     assert version == storage_version_of(message)
 
@@ -44,8 +49,9 @@ def test_offsets_come_as_a_list_or_as_a_bitmap():
     )
 
     assert {0: [1, 5], 1: [2]} == {n: o.tolist() for n, o in updated_offsets(both).items()}
-    with pytest.raises(FormatError):
-        updated_offsets(pb.Transaction.Update(updated_fragment_offset_bitmaps={1: b"xx"}))
+    for broken in (b"xx", BitMap([2]).serialize() + b"x"):
+        with pytest.raises(FormatError):
+            updated_offsets(pb.Transaction.Update(updated_fragment_offset_bitmaps={1: broken}))
 
 
 def test_a_delete_leaves_what_overlays_changed_since():
@@ -64,6 +70,33 @@ def test_a_delete_leaves_what_overlays_changed_since():
     assert [2] == [overlay.committed_version for overlay in one.overlays]
     assert changed == one.inline_last_updated_at_versions
     assert 4 == one.deletion_file.num_deleted_rows
+
+
+def test_an_index_leaves_groups_with_newer_values_in_an_overlay():
+    """What is written anew has values of its field that its files do not know."""
+    file = manifests.data_file(path="o.lance", fields=[1], column_indices=[0])
+    over = {"data_file": file, "shared_offset_bitmap": BitMap([1]).serialize()}
+    held = [manifests.fragment(n, versions.files(0, 1, 2, path=f"{n}.lance")) for n in range(3)]
+    held[0]["overlays"] = held[2]["overlays"] = [{**over, "committed_version": 2}]
+    flags = {"reader_feature_flags": 64, "writer_feature_flags": 64}
+    before = versions.table(3, fragments=held, **flags)
+    known = [versions.index(name, field, [0, 1, 2], field) for name, field in (("a", 0), ("b", 1))]
+    groups = [versions.group([n], [3 + n]) for n in range(3)]
+    made = versions.after(versions.indexed(before, *known), rewrite={"groups": groups})
+
+    assert {"a": [0, 1, 2], "b": [1]} == versions.covers(made)
+
+
+def test_moved_rows_keep_the_version_that_made_them(tmp_path):
+    """Those of the last id too."""
+    made = pylanceref.write_dataset(
+        pa.table({"k": range(3)}), tmp_path / "t", enable_stable_row_ids=True
+    )
+    made.insert(pa.table({"k": [3, 4]}))
+    made.update({"k": "k + 1"})
+    rows = made.to_table(columns=["k", "_row_created_at_version"]).sort_by("k")
+
+    assert [1, 1, 1, 2, 2] == rows["_row_created_at_version"].to_pylist()
 
 
 def test_a_project_drops_files_without_a_field():

@@ -10,14 +10,8 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, LanceError, Place
 from lanceref.fast.indices import full_postings, unpack_rows
+from lanceref.index.full_text import packed_integers
 from lanceref.index.full_text.bm25 import impact_runs, length_codes, rounded_lengths
-from lanceref.index.full_text.packed_integers import (
-    group_runs,
-    pack_rows,
-    parse_group,
-    parse_varints,
-    varint_runs,
-)
 from lanceref.index.full_text.posting_blocks import (
     Blobs,
     BlockLayout,
@@ -50,18 +44,21 @@ def test_groups_come_back(width, lanes, seed):
     """For every width and both numbers of lanes, as many rows at once as there are."""
     random = np.random.default_rng(seed)
     rows = random.integers(0, 2**width, (3, 32 * lanes)).astype(np.uint32)
-    found = [parse_group(cursor(one), lanes, "n").tolist() for one in group_runs(rows).as_bytes()]
+    found = [
+        packed_integers.parse_group(cursor(one), lanes, "n").tolist()
+        for one in packed_integers.group_runs(rows).as_bytes()
+    ]
     assert rows.tolist() == found
     if width:
-        packed = pack_rows(rows, width)
+        packed = packed_integers.pack_rows(rows, width)
         assert rows.tolist() == unpack_rows(packed, width, lanes).tolist()
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
 def test_varints_come_back(values):
     """Whatever the numbers."""
-    data = b"".join(varint_runs(u32(*values)).as_bytes())
-    assert values == parse_varints(cursor(data), len(values), "n").tolist()
+    data = b"".join(packed_integers.varint_runs(u32(*values)).as_bytes())
+    assert values == packed_integers.parse_varints(cursor(data), len(values), "n").tolist()
 
 
 def encoded(own: Postings, layout: BlockLayout, *, score: float = 0) -> list[bytes]:

@@ -6,6 +6,7 @@ from itertools import islice
 import pyarrow as pa
 import pytest
 from lanceref.core.errors import FormatError, NotYet, Place
+from lanceref.index.full_text import parameters
 from lanceref.index.full_text.analyzer import (
     Analyzer,
     folded,
@@ -13,14 +14,6 @@ from lanceref.index.full_text.analyzer import (
     json_tokens,
     lowered,
     stop_words,
-)
-from lanceref.index.full_text.parameters import (
-    LANGUAGES,
-    Analysis,
-    parse_analysis,
-    parse_settings,
-    requested,
-    says_words,
 )
 from lanceref.index.full_text.tokenizers import (
     HOME,
@@ -50,12 +43,12 @@ STORED = (
 
 def test_worked_parameters():
     """The defaults, as text and as details."""
-    settings = requested({}, json_documents=False)
+    settings = parameters.requested({}, json_documents=False)
     assert STORED == settings.analysis.text
     wanted = "0a06 73696d706c65 1209 22456e676c69736822 2028 2801 3001 3801 4001 4803 5003 608001"
     details = settings.details.SerializeToString(deterministic=True)
     assert bytes.fromhex(wanted + "7802") == details
-    assert Analysis() == parse_analysis(STORED, PLACE)
+    assert parameters.Analysis() == parameters.parse_analysis(STORED, PLACE)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +72,7 @@ def test_worked_parameters():
 def test_wrong_arguments_are_refused(given, error):
     """With the classes that pylance has."""
     with pytest.raises(error):
-        requested(given, json_documents=False)
+        parameters.requested(given, json_documents=False)
 
 
 @pytest.mark.parametrize(
@@ -92,14 +85,14 @@ def test_wrong_arguments_are_refused(given, error):
 )
 def test_a_format_that_is_not_said_is_told_by_how_lists_end(codec, version):
     """As releases wrote it before they named formats."""
-    assert version == parse_settings(codec, PLACE).format_version
-    assert 3 == parse_settings({**codec, "format_version": "3"}, PLACE).format_version
+    assert version == parameters.parse_settings(codec, PLACE).format_version
+    assert 3 == parameters.parse_settings({**codec, "format_version": "3"}, PLACE).format_version
 
 
 def test_program_text_has_defaults_of_its_own():
     """No stems, no stop words, format 3, and its flags are in the details."""
-    own = requested({"analyzer": "code", "index_operators": True}, json_documents=False)
-    assert own == requested(
+    own = parameters.requested({"analyzer": "code", "index_operators": True}, json_documents=False)
+    assert own == parameters.requested(
         {"base_tokenizer": "code", "index_operators": True}, json_documents=False
     )
     assert (3, False, False) == (
@@ -114,31 +107,31 @@ def test_program_text_has_defaults_of_its_own():
         config.preserve_original,
         config.index_operators,
     )
-    assert not requested({}, json_documents=False).details.HasField("code_config")
+    assert not parameters.requested({}, json_documents=False).details.HasField("code_config")
 
 
 @pytest.mark.parametrize(("variable", "asked", "built"), [("1", {}, 1), ("v3", {}, 3)])
 def test_the_environment_says_the_format(monkeypatch, variable, asked, built):
     """Unless the caller does; another value is refused by the name of the variable."""
     monkeypatch.setenv("LANCE_FTS_FORMAT_VERSION", variable)
-    assert built == requested(asked, json_documents=False).format_version
-    assert 2 == requested({"format_version": 2}, json_documents=False).format_version
+    assert built == parameters.requested(asked, json_documents=False).format_version
+    assert 2 == parameters.requested({"format_version": 2}, json_documents=False).format_version
     monkeypatch.setenv("LANCE_FTS_FORMAT_VERSION", "invalid")
-    assert 2 == requested({"format_version": 2}, json_documents=False).format_version
+    assert 2 == parameters.requested({"format_version": 2}, json_documents=False).format_version
     with pytest.raises(ValueError, match="LANCE_FTS_FORMAT_VERSION invalid"):
-        requested({}, json_documents=False)
+        parameters.requested({}, json_documents=False)
 
 
 def test_parameters_that_keep_words():
     """Every step that changes or drops a token is one too many."""
-    plain = Analysis(**KEPT_WORDS)
+    plain = parameters.Analysis(**KEPT_WORDS)
     assert plain.keeps_words
-    assert not Analysis().keeps_words
+    assert not parameters.Analysis().keeps_words
     for name in ("stem", "remove_stop_words", "ascii_folding", "lower_case"):
-        assert not Analysis(**{**KEPT_WORDS, name: True}).keeps_words, name
-    assert not Analysis(**{**KEPT_WORDS, "max_token_length": 40}).keeps_words
-    assert not says_words(b"")
-    assert not says_words(b"\xff")
+        assert not parameters.Analysis(**{**KEPT_WORDS, name: True}).keeps_words, name
+    assert not parameters.Analysis(**{**KEPT_WORDS, "max_token_length": 40}).keeps_words
+    assert not parameters.says_words(b"")
+    assert not parameters.says_words(b"\xff")
 
 
 def cut(pieces):
@@ -248,7 +241,7 @@ def test_worked_characters():
 
 def test_every_language_has_a_list():
     """Some words that are known, and some that are none."""
-    assert all(len(stop_words(language)) > 40 for language in LANGUAGES)
+    assert all(len(stop_words(language)) > 40 for language in parameters.LANGUAGES)
     assert {"the", "i'm", "very"} <= stop_words("English")
     assert not {"no", "not", "s"} & stop_words("English")
     assert "und" in stop_words("German")
@@ -256,7 +249,7 @@ def test_every_language_has_a_list():
 
 def forms(text: str, **settings) -> list[str]:
     """Return the tokens of a text."""
-    return [token for token, _ in Analyzer(Analysis(**settings)).tokens(text)]
+    return [token for token, _ in Analyzer(parameters.Analysis(**settings)).tokens(text)]
 
 
 def test_worked_steps():
@@ -271,8 +264,8 @@ def test_worked_steps():
 
 def test_positions_count_what_is_dropped():
     """The word after two stop words lies at 2."""
-    assert [("fox", 2)] == list(Analyzer(Analysis()).tokens("of the fox"))
-    ngrams = Analyzer(Analysis(base_tokenizer="ngram", stem=False))
+    assert [("fox", 2)] == list(Analyzer(parameters.Analysis()).tokens("of the fox"))
+    ngrams = Analyzer(parameters.Analysis(base_tokenizer="ngram", stem=False))
     assert [("abc", 0), ("bcd", 0)] == list(ngrams.tokens("abcd"))
 
 
@@ -284,7 +277,7 @@ def test_lower_case_is_by_character():
 
 def found(values, *, list_elements=False) -> list[tuple]:
     """Return row, element and tokens of each document."""
-    analyzer = Analyzer(Analysis())
+    analyzer = Analyzer(parameters.Analysis())
     made = gather(pa.array(values), analyzer, list_elements=list_elements)
     tokens = zip(made.tokens, made.positions.tolist(), strict=True)
     pairs = zip(made.rows.tolist(), made.elements.tolist(), made.lengths.tolist(), strict=True)
@@ -300,19 +293,16 @@ def test_lists():
     """One document, whose positions go on, or one for each element, also the empty ones."""
     values = [["a fox", None, "dog"], None, [], ["cow"]]
     assert [(0, 0, [("fox", 1), ("dog", 2)]), (3, 0, [("cow", 0)])] == found(values)
-    assert [
-        (0, 0, [("fox", 1)]),
-        (0, 1, []),
-        (0, 2, [("dog", 0)]),
-        (3, 0, [("cow", 0)]),
-    ] == found(values, list_elements=True)
+    assert [(0, 0, [("fox", 1)]), (0, 1, []), (0, 2, [("dog", 0)]), (3, 0, [("cow", 0)])] == found(
+        values, list_elements=True
+    )
 
 
 def test_json():
     """Every scalar has a path and a type; numbers stay as they are written."""
     text = '{"a":{"b":["The foxes",1.50,{"c":null}]},"ok":true,"e":""}'
     tokens = ["a.b,str,fox", "a.b,number,1.50", "a.b.c,null,null", "ok,bool,true"]
-    assert tokens == json_tokens(text, Analyzer(Analysis()))
-    assert [",str,top"] == json_tokens('"top"', Analyzer(Analysis()))
+    assert tokens == json_tokens(text, Analyzer(parameters.Analysis()))
+    assert [",str,top"] == json_tokens('"top"', Analyzer(parameters.Analysis()))
     with pytest.raises(FormatError):
-        json_tokens("{", Analyzer(Analysis()))
+        json_tokens("{", Analyzer(parameters.Analysis()))

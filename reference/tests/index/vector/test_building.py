@@ -2,11 +2,13 @@
 
 from contextlib import nullcontext
 
+import lanceref
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import IndexRefused, QueryRefused
+from lanceref.index.vector import vector_kind
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_index import TYPES
 from lanceref.index.vector.vector_kind import Vector
@@ -63,19 +65,20 @@ def test_what_is_left_out(tmp_path):
     np.testing.assert_allclose([[0.6, 0.8], [0, 1]], found.vectors, rtol=1e-6)
 
 
-@pytest.mark.parametrize("most", [1, 20, 150, 1000])
+@pytest.mark.parametrize("most", [1, 20, 100, 101, 1000])
 def test_vectors_are_drawn_from_all_rows(tmp_path, most):
     """Rows are drawn once, in their order, whether all are read for it or only those."""
     values = points(500)
     dataset = write(values, tmp_path)
     dataset.delete("i % 5 = 0")
     left = [row.tolist() for number, row in enumerate(values) if number % 5]
-    drawn = sampled_vectors(training(dataset), "l2", most, np.random.default_rng(3)).tolist()
-    places = [left.index(row) for row in drawn]
+    for seed in range(8):
+        drawn = sampled_vectors(training(dataset), "l2", most, np.random.default_rng(seed)).tolist()
+        places = [left.index(row) for row in drawn]
 
-    assert min(most, len(left)) == len(places)
-    assert sorted(set(places)) == places
-    assert most < 20 or places[-1] >= 200 > places[0]
+        assert min(most, len(left)) == len(places)
+        assert sorted(set(places)) == places
+        assert most < 20 or places[-1] >= 200 > places[0]
 
 
 FLAT = TYPES["IVF_FLAT"]
@@ -228,3 +231,21 @@ def test_a_number_of_segments_leaves_partitions(tmp_path, merged, wanted):
     """However small they are."""
     dataset = around_places(tmp_path / "t", [10, 12])
     assert wanted == grown(dataset, [5, 5], num_indices_to_merge=merged)
+
+
+def test_only_vectors_much_nearer_to_another_centroid_are_reported(tmp_path, monkeypatch):
+    """All lie in partition 0, around the middle: the other may be 0.001 (1 + 25) nearer."""
+    values = np.zeros((4, DIMENSION), "f4")
+    values[:, 0] = 4, 5, 5.00128, 5.00132
+    centroids = np.zeros((2, DIMENSION), "f4")
+    centroids[1, 0] = 10
+    monkeypatch.setattr(vector_kind, "assign", lambda vectors, *_: np.zeros(len(vectors), int))
+    for rows, wanted in ((2, []), (3, []), (4, ["row 3 in partition 0"])):
+        dataset = write(values[:rows], tmp_path / str(rows))
+        dataset.create_index("v", "IVF_FLAT", ivf_centroids=centroids, num_partitions=2)
+        found = lanceref.validate(dataset.uri, deep=True)
+        assert wanted == [one.found.partition(" of ")[0] for one in found]
+        assert not wanted or ("L.index.vector.assignment", "partition 1, the nearest") == (
+            found[0].clause,
+            found[0].wanted,
+        )

@@ -11,6 +11,7 @@ from lanceref.core.file_versions import V2_1
 from lanceref.fast import indices as module
 from lanceref.fast.indices import nearest_rows
 from lanceref.index.index_file import IndexFile, write_index_file
+from lanceref.index.vector import searching
 from lanceref.index.vector.graph import (
     GRAPH_SCHEMA,
     graph_rows,
@@ -21,13 +22,6 @@ from lanceref.index.vector.graph import (
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_storage import ADD, BLOCKED, ERROR, FOLLOWING, SCALE, SIGNS, Rotated
 from lanceref.index.vector.rq_storage import train as train_rq
-from lanceref.index.vector.searching import (
-    Neighbours,
-    SearchParameters,
-    probes,
-    ranking,
-    sum_distances,
-)
 from lanceref.index.vector.single_file import is_single_file, open_single_file, single_file
 from lanceref.index.vector.sq_storage import Bounds, Sq
 from lanceref.index.vector.storage import Flat, Model
@@ -251,9 +245,9 @@ def test_single_files_come_back(num_bits, metric):
 def test_partitions_by_hand():
     """By the distance of the centroids, the first of those as near first."""
     model = Model("l2", np.array([[3], [1], [9], [1]], np.float32))
-    assert [1, 3, 0, 2] == ranking(model, np.array([0], np.float32))[0].tolist()
+    assert [1, 3, 0, 2] == searching.ranking(model, np.array([0], np.float32))[0].tolist()
     dot = Model("dot", model.centroids)
-    assert [2, 0, 1, 3] == ranking(dot, np.array([1], np.float32))[0].tolist()
+    assert [2, 0, 1, 3] == searching.ranking(dot, np.array([1], np.float32))[0].tolist()
 
 
 GROWING = (1.01 ** np.arange(60)).astype(np.float32)
@@ -261,7 +255,7 @@ GROWING = (1.01 ** np.arange(60)).astype(np.float32)
 
 def first(near, asked, metric="l2", rows=10**6) -> int:
     """Return how many are searched first."""
-    return probes(np.array(near, np.float32), asked, metric, rows)[0]
+    return searching.probes(np.array(near, np.float32), asked, metric, rows)[0]
 
 
 @pytest.mark.parametrize(
@@ -269,33 +263,33 @@ def first(near, asked, metric="l2", rows=10**6) -> int:
 )
 def test_as_many_as_are_about_as_near(k, counts):
     """Within bounds, and there are no more than there are."""
-    assert counts[0] == first(GROWING, SearchParameters(k))
-    assert counts[1] == first(GROWING**99, SearchParameters(k))
-    assert min(counts[2], 7) == first(GROWING[:7] ** 99, SearchParameters(k))
+    assert counts[0] == first(GROWING, searching.SearchParameters(k))
+    assert counts[1] == first(GROWING**99, searching.SearchParameters(k))
+    assert min(counts[2], 7) == first(GROWING[:7] ** 99, searching.SearchParameters(k))
 
 
 @pytest.mark.parametrize(
     ("asked", "wanted"),
     [
-        (SearchParameters(1, 3), (19, 60)),
-        (SearchParameters(1, 30), (30, 60)),
-        (SearchParameters(1, None, 3), (3, 3)),
-        (SearchParameters(1, 99, 99), (60, 60)),
-        (SearchParameters(30, final_k=1), (19, 60)),
+        (searching.SearchParameters(1, 3), (19, 60)),
+        (searching.SearchParameters(1, 30), (30, 60)),
+        (searching.SearchParameters(1, None, 3), (3, 3)),
+        (searching.SearchParameters(1, 99, 99), (60, 60)),
+        (searching.SearchParameters(30, final_k=1), (19, 60)),
     ],
 )
 def test_what_a_caller_asks_for(asked, wanted):
     """Bounds hold; what is wanted in the end decides, not what is compared again."""
-    assert wanted == probes(GROWING, asked, "l2", 10**6)
+    assert wanted == searching.probes(GROWING, asked, "l2", 10**6)
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 99), st.sampled_from([0.0, 1.0, 2.0, np.inf, np.nan])))
 
 
-def of(rows) -> Neighbours:
+def of(rows) -> searching.Neighbours:
     """Return neighbours by id and distance."""
     ids, near = [one for one, _ in rows], [one for _, one in rows]
-    return Neighbours(np.array(ids, np.uint64), np.array(near, np.float32))
+    return searching.Neighbours(np.array(ids, np.uint64), np.array(near, np.float32))
 
 
 @given(ROWS, st.integers(1, 20))
@@ -316,7 +310,7 @@ def test_the_ends_of_a_range():
 
 def test_sums_over_the_queries_of_one_row():
     """A row counts once; where it is not found it is as far as the furthest that is."""
-    found = sum_distances([of([(1, 1.0), (2, 2.0), (1, 4.0)]), of([(2, 8.0), (3, 9.0)])])
+    found = searching.sum_distances([of([(1, 1.0), (2, 2.0), (1, 4.0)]), of([(2, 8.0), (3, 9.0)])])
     assert [(1, 10), (2, 10), (3, 13)] == list(
         zip(found.ids.tolist(), found.distances.tolist(), strict=True)
     )
