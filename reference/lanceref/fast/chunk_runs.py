@@ -20,14 +20,12 @@ from lanceref.codecs.values import Bytes, Fixed, Ints, Validity, Values, Variabl
 from lanceref.core.cursor import read_extents
 from lanceref.core.errors import BytesError, Place
 from lanceref.core.integers import arrow_array
-from lanceref.fast.files import gather_rows, join_pieces
+from lanceref.fast.files import Unusual, expect, gather_rows, join_pieces
 from lanceref.fast.run_codecs import (
     ChunkRun,
-    Unusual,
     decode_levels,
     decode_strings,
     decode_values,
-    expect,
     has_run_form,
     inline_widths,
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +24,24 @@ from lanceref.codecs import values as codec_values
 from lanceref.codecs.bitpack import BLOCK, ORDER, Unsigned
 from lanceref.codecs.values import Bools, Bytes, Ints
 from lanceref.core import cursor
+from lanceref.core.errors import BytesError
 from lanceref.encodings_2_0 import values as values_2_0
 from lanceref.encodings_2_0.flat import FixedSizeListRows, FlatRows, RawFlat
 from lanceref.encodings_2_0.page import Page, ReadRows
 from lanceref.fast.codecs import KERNEL_USE
-from lanceref.pages import layers
+from lanceref.pages import entries, layers
+from lanceref.pages.entries import CutEntries, FullZip, Zipped
+
+
+class Unusual(Exception):
+    """Bytes that only the plain form decodes, or refuses."""
+
+
+def expect(holds: Bools | np.bool_ | bool) -> None:
+    """Raise Unusual unless a condition holds everywhere: bool (n,)."""
+    if not np.all(holds):
+        raise Unusual
+
 
 SPARE_BYTES = 2048
 """How much shorter than the longest the mean piece may be: more costs more than single copies."""
@@ -158,6 +172,83 @@ def count_before(flags: Bools, at: Ints) -> Ints:
     before: Ints = np.cumsum(counts, dtype=np.int64)[word] - counts[word]
     before += np.bitwise_count(below)
     return before
+
+
+FEW_ROWS = 32
+"""Below this many unfinished rows entries are found one by one."""
+
+
+@entries.cut_entries.replaced_by
+def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
+    """Cut the entries of all rows at once: the first ones, the next ones, and so on."""
+    if zipped.ctx.spans is None:
+        with suppress(Unusual, BytesError):
+            return _cut(zipped, shape)
+    return entries.cut_entries.plain(zipped, shape)
+
+
+def _cut(zipped: Zipped, shape: FullZip) -> CutEntries:
+    """Cut entries that break no clause. Raises Unusual."""
+    at, ends = zipped.starts, zipped.ends
+    expect(at < ends)
+    if shape.value_bytes is not None and not shape.control_bytes:  # an entry is its value
+        return CutEntries(at, shape.levels(at), at, ends - at)
+    words, owners, lengths, sizes = _measure(zipped, shape, at, ends)
+    if (at + sizes != ends).any():
+        at = _walk(zipped, shape)
+        ends = ends[np.searchsorted(zipped.starts, at, "right") - 1]
+        words, owners, lengths, _ = _measure(zipped, shape, at, ends)
+    levels = shape.levels(words)
+    starts = layers.row_starts(levels, shape.layers)
+    expect(np.array_equal(at[starts], zipped.starts))
+    values = at[owners] + shape.control_bytes + shape.length_bytes
+    return CutEntries(at, levels, values, lengths[owners])
+
+
+def _walk(zipped: Zipped, shape: FullZip) -> Ints:
+    """Return where every entry begins, ascending: (entries,)."""
+    at, ends = zipped.starts, zipped.ends
+    found: list[Ints] = []
+    while len(at) >= FEW_ROWS or not found:
+        found.append(at)
+        at = at + _measure(zipped, shape, at, ends)[3]
+        rest = at < ends
+        at, ends = at[rest], ends[rest]
+    for start, end in zip(at.tolist(), ends.tolist(), strict=True):
+        row = entries.cut_row(zipped, shape, start, end)
+        found.append(np.array([entry.at for entry in row], np.int64))
+    return np.sort(np.concatenate(found))
+
+
+def _measure(
+    zipped: Zipped, shape: FullZip, at: Ints, ends: Ints
+) -> tuple[NDArray[np.uint32], Bools, Ints, Ints]:
+    """Return of the entries at `at` the control word, whether a value follows, its size, and all.
+
+    Raises Unusual for an entry that does not lie before its `ends`.
+    """
+    body, bits_def = at + shape.control_bytes, shape.layout.bits_def
+    expect(body <= ends)
+    words = _integers(zipped.data, at, shape.control_bytes).astype(np.uint32)
+    expect(words >> np.uint64(shape.layout.bits_rep + bits_def) == 0)
+    owners = words & np.uint32((1 << bits_def) - 1) <= shape.max_stored
+    lengths = np.full(len(at), shape.value_bytes or 0, np.int64)
+    if shape.value_bytes is None:
+        expect(body + np.where(owners, shape.length_bytes, 0) <= ends)
+        stored = _integers(zipped.data, body[owners], shape.length_bytes)
+        expect(stored <= len(zipped.data))
+        lengths[owners] = stored
+    sizes = shape.control_bytes + np.where(owners, shape.length_bytes + lengths, 0)
+    expect(at + sizes <= ends)
+    return words, owners, lengths, sizes
+
+
+def _integers(data: Bytes, at: Ints, width: int) -> NDArray[np.uint64]:
+    """Gather little-endian integers of `width` bytes from the places `at` (n,)."""
+    value = np.zeros(len(at), dtype=np.uint64)
+    for byte in range(width):
+        value |= data[at + byte].astype(np.uint64) << np.uint64(8 * byte)
+    return value
 
 
 UNPACKED_BYTES = 2**19

@@ -27,7 +27,8 @@ from lanceref.core.errors import BytesError
 from lanceref.core.run_sizes import RUN_BYTES
 from lanceref.fast.chunk_runs import decode_run
 from lanceref.fast.codecs import GROWTH
-from lanceref.fast.run_codecs import Unusual, expect, has_run_form
+from lanceref.fast.files import Unusual, expect
+from lanceref.fast.run_codecs import has_run_form
 from lanceref.file.column_io import read_cursors
 from lanceref.pages import column, miniblock
 from lanceref.pages.chunks import BUFFERS, CHUNK_UNIT, MAX_CHUNK_VALUES, ChunkTable, Counts

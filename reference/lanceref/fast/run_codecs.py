@@ -16,7 +16,6 @@ from lanceref.codecs import general, nested, variable
 from lanceref.codecs.bitpack import BLOCK, ROW_STARTS, Unsigned, unpack
 from lanceref.codecs.buffers import has_payload, list_levels, value_bits
 from lanceref.codecs.values import (
-    Bools,
     Bytes,
     Fixed,
     FixedSizeList,
@@ -30,19 +29,9 @@ from lanceref.codecs.values import (
 from lanceref.core.context import Context
 from lanceref.core.packed_values import concat_bits
 from lanceref.fast.codecs import GROWTH, KERNEL_USE, decoded_strings
-from lanceref.fast.files import gather_rows, groups, unpack_chunks
+from lanceref.fast.files import Unusual, expect, gather_rows, groups, unpack_chunks
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
-
-
-class Unusual(Exception):
-    """Bytes that only the plain form decodes, or refuses."""
-
-
-def expect(holds: Bools | np.bool_ | bool) -> None:
-    """Raise Unusual unless a condition holds everywhere: bool (n,)."""
-    if not np.all(holds):
-        raise Unusual
 
 
 @dataclass(frozen=True, slots=True)

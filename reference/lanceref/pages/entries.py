@@ -1,7 +1,7 @@
 """Entries of a full-zip page: control words, lengths and values, cut out of the zipped bytes.
 
 The size of an entry follows from its control word and length, so entries are found one after the
-other, but in all rows at once.
+other.
 
 Layout: see `fullzip`.
 
@@ -11,13 +11,16 @@ L.page.fullzip.row-start
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.codecs.values import join_ranges
-from lanceref.core.context import Context
+from lanceref.core.context import Context, specified
+from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Levels, row_starts
 from lanceref.pages.level_numbering import Layers
@@ -26,8 +29,6 @@ from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout
 Positions = NDArray[np.int64]
 """Byte positions in the zipped bytes at hand."""
 
-FEW_ROWS = 32
-"""Below this many unfinished rows entries are found one by one."""
 MAX_ENTRY_SPANS = 4096
 """Pages with more entries record one span per row."""
 
@@ -108,124 +109,67 @@ class CutEntries:
         return joined.view(np.uint8)
 
 
-def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
-    """Find the entries of all rows; every row must be filled exactly by its entries.
+class Entry(NamedTuple):
+    """One entry: where it begins, its control word, and where its value lies, if it has one."""
 
-    Raises CorruptPage.
-    """
-    for row in np.flatnonzero(zipped.starts >= zipped.ends).tolist():
-        start = int(zipped.starts[row])
-        raise _broken("L.page.fullzip.entry", zipped, start, "a row without bytes", "bytes")
-    at = zipped.starts
-    if shape.value_bytes is not None and not shape.control_bytes:  # an entry is its value
-        cut = CutEntries(at, shape.levels(at), at, zipped.ends - at)
-        record(zipped, shape, cut)
-        return cut
-    words, owners, lengths, sizes = _measure(zipped, shape, at, zipped.ends)
-    if (at + sizes != zipped.ends).any():
-        at = _walk(zipped, shape)
-        bounds = zipped.ends[np.searchsorted(zipped.starts, at, "right") - 1]
-        words, owners, lengths, _ = _measure(zipped, shape, at, bounds)
-    levels = shape.levels(words)
+    at: int
+    word: int
+    value: Extent | None
+
+
+@specified
+def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
+    """Cut every row into its entries, one after the other. Raises CorruptPage."""
+    entries = list[Entry]()
+    for start, end in zip(zipped.starts.tolist(), zipped.ends.tolist(), strict=True):
+        if start >= end:
+            raise _broken("L.page.fullzip.entry", zipped, start, "a row without bytes", "bytes")
+        entries += cut_row(zipped, shape, start, end)
+    at = np.array([entry.at for entry in entries], np.int64)
+    levels = shape.levels(np.array([entry.word for entry in entries], np.uint32))
     starts = row_starts(levels, shape.layers)
-    if len(starts) != len(zipped.starts) or (at[starts] != zipped.starts).any():
+    if not np.array_equal(at[starts], zipped.starts):
         place = zipped.ctx.at(zipped.base, len(zipped.data))
         found = f"{len(starts)} row starts among {len(at)} entries"
         wanted = f"one at each of the {len(zipped.starts)} positions of the row index"
         raise CorruptPage("L.page.fullzip.row-start", place, found, wanted)
-    values = at[owners] + shape.control_bytes + shape.length_bytes
-    cut = CutEntries(at, levels, values, lengths[owners])
+    values = [entry.value for entry in entries if entry.value is not None]
+    value_starts, value_sizes = np.array(values, np.int64).reshape(-1, 2).T
+    cut = CutEntries(at, levels, value_starts, value_sizes)
     record(zipped, shape, cut)
     return cut
 
 
-def _walk(zipped: Zipped, shape: FullZip) -> Positions:
-    """Return where every entry begins, ascending."""
-    at, ends = zipped.starts, zipped.ends
-    entries: list[Positions] = []
-    while len(at) >= FEW_ROWS or not entries:
-        entries.append(at)
-        at = at + _measure(zipped, shape, at, ends)[3]
-        rest = at < ends
-        at, ends = at[rest], ends[rest]
-    for start, end in zip(at.tolist(), ends.tolist(), strict=True):
-        entries.append(_walk_row(zipped, shape, start, end))
-    return np.sort(np.concatenate(entries))
+def cut_row(zipped: Zipped, shape: FullZip, start: int, end: int) -> Iterator[Entry]:
+    """Yield the entries that fill bytes `start`..`end`: each says how long it is.
 
-
-def _walk_row(zipped: Zipped, shape: FullZip, start: int, end: int) -> Positions:
-    """Return the entries of one row, found one by one."""
-    data, at = zipped.data.data, [start]
-    control, highest = shape.control_bytes, shape.max_stored
-    mask = (1 << shape.layout.bits_def) - 1
-    while at[-1] < end:
-        body = at[-1] + control
-        word = int.from_bytes(data[at[-1] : body], "little")
-        size = 0
-        if word & mask <= highest:
-            size = shape.value_bytes or 0
-            if shape.value_bytes is None:
-                length = int.from_bytes(data[body : body + shape.length_bytes], "little")
-                size = shape.length_bytes + length
-        if body + size > end:
-            raise _overrun(zipped, at[-1], body + size, end)
-        at.append(body + size)
-    return np.array(at[:-1], dtype=np.int64)
-
-
-def _measure(
-    zipped: Zipped, shape: FullZip, at: Positions, ends: Positions
-) -> tuple[NDArray[np.uint32], NDArray[np.bool_], Positions, Positions]:
-    """Return of the entries at `at` the control word, whether a value follows, its size, and all.
-
-    Raises CorruptPage for an entry that does not lie before its `ends`.
+    Raises CorruptPage.
     """
-    _bound(zipped, at, at + shape.control_bytes, ends)
-    words = _integers(zipped.data, at, shape.control_bytes).astype(np.uint32)
-    _check_words(zipped, shape, at, words)
-    owners = words & np.uint32((1 << shape.layout.bits_def) - 1) <= shape.max_stored
-    body = at + shape.control_bytes
-    if shape.value_bytes is not None:
-        lengths = np.full(len(at), shape.value_bytes, dtype=np.int64)
-    else:
-        _bound(zipped, at, body + np.where(owners, shape.length_bytes, 0), ends)
-        lengths = np.zeros(len(at), dtype=np.int64)
-        stored = _integers(zipped.data, body[owners], shape.length_bytes)
-        if len(stored) and int(stored.max()) > len(zipped.data):
-            row = int(np.argmax(stored))
-            start = int(at[owners][row])
-            raise _overrun(zipped, start, start + int(stored[row]), len(zipped.data))
-        lengths[owners] = stored
-    sizes = shape.control_bytes + np.where(owners, shape.length_bytes + lengths, 0)
-    _bound(zipped, at, at + sizes, ends)
-    return words, owners, lengths, sizes
-
-
-def _check_words(zipped: Zipped, shape: FullZip, at: Positions, words: NDArray[np.uint32]) -> None:
-    """Refuse control words with bits beyond those of the two levels."""
-    bits = shape.layout.bits_rep + shape.layout.bits_def
-    for row in np.flatnonzero(words >> np.uint32(bits)).tolist() if bits < 32 else []:
-        found = f"control word {int(words[row]):#x}"
-        wanted = f"a word of {bits} bits"
-        raise _broken("L.page.fullzip.control-word", zipped, int(at[row]), found, wanted)
-
-
-def _bound(zipped: Zipped, at: Positions, needed: Positions, ends: Positions) -> None:
-    for row in np.flatnonzero(needed > ends).tolist():
-        raise _overrun(zipped, int(at[row]), int(needed[row]), int(ends[row]))
-
-
-def _integers(data: NDArray[np.uint8], at: Positions, width: int) -> NDArray[np.uint64]:
-    """Gather little-endian integers of `width` bytes."""
-    value = np.zeros(len(at), dtype=np.uint64)
-    for byte in range(width):
-        value |= data[at + byte].astype(np.uint64) << np.uint64(8 * byte)
-    return value
-
-
-def _overrun(zipped: Zipped, start: int, needed: int, end: int) -> CorruptPage:
-    found, wanted = f"an entry of {needed - start} bytes", f"at most {end - start} in its row"
-    return _broken("L.page.fullzip.length", zipped, start, found, wanted)
+    data, layout, length_bytes = zipped.data.data, shape.layout, shape.length_bytes
+    control_bytes, max_stored, value_bytes = (
+        shape.control_bytes,
+        shape.max_stored,
+        shape.value_bytes,
+    )
+    mask, most = (1 << layout.bits_def) - 1, 1 << (layout.bits_rep + layout.bits_def)
+    while start < end:
+        stop, value = start + control_bytes, None
+        word = int.from_bytes(data[start:stop], "little")
+        if word >= most and stop <= end:
+            found, wanted = f"control word {word:#x}", f"a word of {most.bit_length() - 1} bits"
+            raise _broken("L.page.fullzip.control-word", zipped, start, found, wanted)
+        if word & mask <= max_stored:
+            size = value_bytes
+            if size is None:
+                stop += length_bytes
+                size = int.from_bytes(data[stop - length_bytes : stop], "little")
+            value = Extent(stop, size)
+            stop += size
+        if stop > end:
+            found, wanted = f"an entry of {stop - start} bytes", f"at most {end - start} in its row"
+            raise _broken("L.page.fullzip.length", zipped, start, found, wanted)
+        yield Entry(start, word, value)
+        start = stop
 
 
 def _broken(clause: str, zipped: Zipped, at: int, found: str, wanted: str) -> CorruptPage:

@@ -31,8 +31,8 @@ from lanceref.core.errors import BytesError
 from lanceref.fast import run_codecs
 from lanceref.fast.chunk_runs import pick
 from lanceref.fast.codecs import KERNEL_USE
-from lanceref.fast.files import gather_rows
-from lanceref.fast.run_codecs import ChunkRun, Unusual
+from lanceref.fast.files import Unusual, gather_rows
+from lanceref.fast.run_codecs import ChunkRun
 from lanceref.index.full_text.packed_integers import parse_varints
 from lanceref.index.scalar.json import values_at
 from lanceref.json import jsonb
