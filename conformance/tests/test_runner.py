@@ -32,11 +32,8 @@ OUTCOMES = {
     "crash": Outcome.CRASH,
     "exit": Outcome.CRASH,
     "flaky": Outcome.FLAKY_CRASH,
-    "bad-json": Outcome.INFRA,
-    "two-lines": Outcome.INFRA,
-    "wrong-id": Outcome.INFRA,
-    "unknown-field": Outcome.INFRA,
-    "adapter-error": Outcome.INFRA,
+    **dict.fromkeys(("bad-json", "two-lines", "wrong-id"), Outcome.INFRA),
+    **dict.fromkeys(("unknown-field", "adapter-error"), Outcome.INFRA),
 }
 """Outcome of the case to read, by the mode of the fake."""
 

@@ -33,24 +33,12 @@ def parse(data: bytes, at: int = 3) -> int:
 '''
 
 CHANGES = [
-    "never: at + 2 > len(data)",
-    "Gt -> GtE: at + 2 > len(data)",
-    "Add -> Sub: at + 2",
-    "2 -> 3",
-    "left out: check_end()",
+    *("never: at + 2 > len(data)", "Gt -> GtE: at + 2 > len(data)", "Add -> Sub: at + 2"),
+    *("2 -> 3", "left out: check_end()"),
     "BitAnd -> BitOr: int.from_bytes(data[at:at + 2], 'little') & 4095",
-    "Add -> Sub: at + 2 (2)",
-    "2 -> 3 (2)",
-    "little -> big",
-    "4095 -> 4096",
-    "Or -> And: not data or '<u2'",
-    "not left out: data",
-    "<u2 -> >u2",
-    "min -> max",
-    "LShift -> RShift: size << 1",
-    "1 -> 2",
-    "9 -> 10",
-    "0 -> 1",
+    *("Add -> Sub: at + 2 (2)", "2 -> 3 (2)", "little -> big", "4095 -> 4096"),
+    *("Or -> And: not data or '<u2'", "not left out: data", "<u2 -> >u2", "min -> max"),
+    *("LShift -> RShift: size << 1", "1 -> 2", "9 -> 10", "0 -> 1"),
 ]
 
 

@@ -14,13 +14,9 @@ BROKEN = {
     "packed-struct-takes-9": 1,
     "fragment-reuse-groups": 3,
     "index-details-move": 6,
-    "map-field-renamed": 0,
-    "max-fragment-id-optional": 0,
-    "mem-wal-merged": 0,
-    "variable-packed-struct": 0,
-    "storage-class-removed": 0,
-    "inline-transaction": 0,
-    "field-order": 0,
+    **dict.fromkeys(("map-field-renamed", "max-fragment-id-optional", "mem-wal-merged"), 0),
+    **dict.fromkeys(("variable-packed-struct", "storage-class-removed"), 0),
+    **dict.fromkeys(("inline-transaction", "field-order"), 0),
 }
 """Number of breaks by replay."""
 

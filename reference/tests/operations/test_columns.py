@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pyarrow as pa
 import pylanceref
@@ -113,6 +114,17 @@ def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
 
 KIND = pa.struct([("x", pa.int32()), ("y", pa.string()), ("z", pa.struct([("p", pa.int8())]))])
 SCHEMA = schema_of(pa.schema([pa.field("n", KIND), pa.field("l", pa.list_(KIND))]))
+
+
+def test_columns_of_nulls_need_files_of_2(tmp_path):
+    """No file is written for them; those of 0.1 cannot leave a column out."""
+    for version in ("0.1", "2.1"):
+        made = pylanceref.write_dataset(
+            pa.table({"a": [1]}), tmp_path / version, data_storage_version=version
+        )
+        with pytest.raises(SchemaRefused, match="legacy") if version == "0.1" else nullcontext():
+            made.add_columns(pa.schema([("n", pa.int8())]))
+            assert [{"a": 1, "n": None}] == made.to_table().to_pylist()
 
 
 def test_a_field_below_a_struct_gets_an_id_of_its_own():

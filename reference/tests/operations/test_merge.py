@@ -33,6 +33,48 @@ def test_missing_values_have_the_type_of_their_column(tmp_path):
     assert {1: ("1", 1), 2: ("1", 7), 3: (None, 8)} == found
 
 
+@pytest.mark.parametrize("stable", [False, True])
+@pytest.mark.parametrize("unmatched", [None, "true", "k < 4"])
+@pytest.mark.parametrize("insert", [False, True])
+@pytest.mark.parametrize("matched", ["fail", "update", "delete"])
+def test_a_merge_makes_what_a_dict_would(tmp_path, matched, insert, unmatched, stable):
+    """Of rows in three fragments, one without row 1; where rows only go, keys are all it needs."""
+    before = {k: 10 * k for k in range(9)}
+    rows = pa.table({"k": [*before], "b": [*before.values()]})
+    options = {"max_rows_per_file": 3, "enable_stable_row_ids": stable}
+    made = pylanceref.write_dataset(rows, tmp_path, **options)
+    made.delete("k = 1")
+    del before[1]
+    source = {1: 1, 20: 6} if matched == "fail" else {1: 1, 3: 2, 4: 3, 5: 4, 8: 5, 20: 6}
+    merge, found = made.merge_insert("k"), before.keys() & source.keys()
+    if matched == "fail":
+        merge.when_matched_fail()
+    elif matched == "update":
+        merge.when_matched_update_all()
+    else:
+        merge.when_matched_delete()
+    if unmatched:
+        merge.when_not_matched_by_source_delete(unmatched)
+    if insert:
+        merge.when_not_matched_insert_all()
+    given = pa.table({"k": [*source], "b": [*source.values()]})
+    told = merge.execute(given.select(["k"]) if matched == "delete" and not insert else given)
+
+    gone = {k for k in before if unmatched and k not in source and (k < 4 or unmatched == "true")}
+    gone |= found if matched == "delete" else set()
+    new = {k: source[k] for k in source.keys() - before.keys() if insert}
+    changed = {k: source[k] for k in found if matched == "update"}
+    wanted = {k: b for k, b in before.items() if k not in gone} | changed | new
+    after = pylanceref.dataset(tmp_path)
+    assert sorted(wanted.items()) == sorted(
+        zip(*after.to_table().to_pydict().values(), strict=True)
+    )
+    numbers = [told[f"num_{one}_rows"] for one in ("inserted", "updated", "deleted")]
+    assert [len(new), len(changed), len(gone)] == numbers
+    files = (one.metadata.deletion_file for one in after.get_fragments())
+    assert {"array"} >= {file.file_type for file in files if file}
+
+
 MERGED_VECTORS = {"pylanceref": [[0.0, 0.0]], "lance": [[0.0, 0.0], [1.0, 1.0]]}
 """What an inserted row may have of a column that the source has not; the oracle has either."""
 

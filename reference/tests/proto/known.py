@@ -28,45 +28,45 @@ HELD_IN_BYTES = {
     "lance.table.DataFragment.inline_created_at_versions": "lance.table.RowDatasetVersionSequence",
 }
 
-NOT_WRITTEN = {
-    "ArrayEncoding.bitpacked": "no writer of 2.0 chooses it",
-    "ArrayEncoding.bitpacked_for_non_neg": "no writer of 2.0 chooses it",
-    "ArrayEncoding.fixed_size_binary": "no writer of 2.0 chooses it",
-    "ArrayEncoding.constant": "the oracle neither writes nor reads it",
-    "ColumnEncoding.zone_index": "the oracle neither writes nor reads it",
-    "Encoding.none": "the oracle neither writes nor reads it",
-    "Encoding.indirect": "the oracle neither writes nor reads it",
-    "Buffer.buffer_type": "buffers of a column are read, those of a file not; both never written",
-    "ColumnMetadata.buffer_sizes": "buffers of a column are read, never written",
-    "file.Field.type": "parents, lists and leaves alike say 0",
-    "file.Field.unenforced_clustering_key": "the position says it alone",
-    "encodings21.Flat.data": "decoders ignore it",
-    "encodings21.Variable.values": "decoders ignore it",
-    "InlineBitpacking.values": "decoders ignore it",
-    "U64Segment.array": "read; the writer makes several segments instead",
-    "EncodedU64Array.u64_array": "read; the writer makes several segments instead",
-    "Manifest.fragment_tree": "reserved",
-    "Manifest.clustering": "reserved",
-    "Manifest.max_clustering_id": "reserved",
-    "Manifest.version_aux_data": "of former times",
-    "Manifest.tag": "tags are files of their own",
-    "DataFragment.clustering_id": "reserved",
-    "Rewrite.old_fragments": "deprecated, groups hold them",
-    "Rewrite.new_fragments": "deprecated, groups hold them",
-    "UpdateConfig.upsert_values": "deprecated",
-    "UpdateConfig.delete_keys": "deprecated",
-    "KeyExistenceFilter.exact": "a Bloom filter even for one row",
-    "FragmentReuseIndexDetails.external": "needs millions of rows; the file is an InlineContent",
-    "InlineContent.transitions": "newer than the oracle",
-    "JsonIndexDetails.target_data_type": "newer than the oracle",
-    "IndexMetadata.covering_fields": "read, never filled",
-    "RabitQuantization.rotation_type": "the oracle's Python face cannot ask for a matrix",
-    "VectorIndexDetails.target_num_partitions": "newer than the oracle",
-    "VectorIndexStage.transform": "of former times",
-    "VectorIndexStage.diskann": "of former times",
-    "IVF.centroids": "of former times",
-    "PQ.codebook": "of former times",
+_REASONS = {
+    "no writer of 2.0 chooses it": (
+        "ArrayEncoding.bitpacked ArrayEncoding.bitpacked_for_non_neg "
+        "ArrayEncoding.fixed_size_binary"
+    ),
+    "the oracle neither writes nor reads it": (
+        "ArrayEncoding.constant ColumnEncoding.zone_index Encoding.none Encoding.indirect"
+    ),
+    "buffers of a column are read, those of a file not; both never written": ("Buffer.buffer_type"),
+    "buffers of a column are read, never written": "ColumnMetadata.buffer_sizes",
+    "parents, lists and leaves alike say 0": "file.Field.type",
+    "the position says it alone": "file.Field.unenforced_clustering_key",
+    "decoders ignore it": (
+        "encodings21.Flat.data encodings21.Variable.values InlineBitpacking.values"
+    ),
+    "read; the writer makes several segments instead": (
+        "U64Segment.array EncodedU64Array.u64_array"
+    ),
+    "reserved": (
+        "Manifest.fragment_tree Manifest.clustering Manifest.max_clustering_id "
+        "DataFragment.clustering_id"
+    ),
+    "of former times": (
+        "Manifest.version_aux_data VectorIndexStage.transform VectorIndexStage.diskann "
+        "IVF.centroids PQ.codebook"
+    ),
+    "tags are files of their own": "Manifest.tag",
+    "deprecated, groups hold them": "Rewrite.old_fragments Rewrite.new_fragments",
+    "deprecated": "UpdateConfig.upsert_values UpdateConfig.delete_keys",
+    "a Bloom filter even for one row": "KeyExistenceFilter.exact",
+    "needs millions of rows; the file is an InlineContent": "FragmentReuseIndexDetails.external",
+    "newer than the oracle": (
+        "InlineContent.transitions JsonIndexDetails.target_data_type "
+        "VectorIndexDetails.target_num_partitions"
+    ),
+    "read, never filled": "IndexMetadata.covering_fields",
+    "the oracle's Python face cannot ask for a matrix": "RabitQuantization.rotation_type",
 }
+NOT_WRITTEN = {name: reason for reason, names in _REASONS.items() for name in names.split()}
 """Field, as `Message.field` -> why no row shows it."""
 
 

@@ -153,11 +153,8 @@ def test_models_are_imported_when_they_are_asked_for():
 
     assert pylanceref.indices.IndicesBuilder is IndicesBuilder
     assert (pylanceref.indices.IvfModel, pylanceref.indices.PqModel) == (IvfModel, PqModel)
-    assert set(pylanceref.indices.__all__) <= set(dir(pylanceref.indices)) | {
-        "IndicesBuilder",
-        "IvfModel",
-        "PqModel",
-    }
+    lazy = {"IndicesBuilder", "IvfModel", "PqModel"}
+    assert set(pylanceref.indices.__all__) <= set(dir(pylanceref.indices)) | lazy
     with pytest.raises(AttributeError, match="Nobody"):
         _ = pylanceref.indices.Nobody
 

@@ -38,18 +38,10 @@ def test_several_vectors():
 @pytest.mark.parametrize(
     "given",
     [
-        {"k": 0},
-        {"nprobes": 0},
-        {"minimum_nprobes": -1},
-        {"minimum_nprobes": 2, "maximum_nprobes": 1},
-        {"refine_factor": 0},
-        {"approx_mode": "x"},
-        {"distance_range": (1,)},
-        {"metric": "hamming"},
-        {"column": "u", "metric": "l2"},
-        {"column": "b"},
-        {"q": [1, 2, 3]},
-        {"q": [[1, 2], [1]]},
+        *({"k": 0}, {"nprobes": 0}, {"minimum_nprobes": -1}, {"refine_factor": 0}),
+        *({"minimum_nprobes": 2, "maximum_nprobes": 1}, {"approx_mode": "x"}),
+        *({"distance_range": (1,)}, {"metric": "hamming"}, {"column": "u", "metric": "l2"}),
+        *({"column": "b"}, {"q": [1, 2, 3]}, {"q": [[1, 2], [1]]}),
     ],
 )
 def test_wrong_values(given):
