@@ -82,16 +82,16 @@ def decode_inline(buffer: Buffer, count: int, bits: int) -> Fixed:
 
 def inline_width(buffer: Buffer, count: int, bits: int) -> int:
     """Return the width of the block in a buffer, at most `bits`. Raises CorruptPage."""
-    place, word_bytes = buffer.place, bits // 8
+    word_bytes = bits // 8
     if count > BLOCK:
         clause, wanted = "L.codec.bitpack.count", f"at most {BLOCK}"
-        raise CorruptPage(clause, place, f"{count} values", wanted)
+        raise CorruptPage(clause, buffer.place, f"{count} values", wanted)
     if buffer.size < word_bytes:
         clause = "L.codec.bitpack.payload"
-        raise CorruptPage(clause, place, f"{buffer.size} bytes", "a width")
+        raise CorruptPage(clause, buffer.place, f"{buffer.size} bytes", "a width")
     width = int.from_bytes(buffer.data[:word_bytes].tobytes(), "little")
     if width > bits:
-        raise CorruptPage("L.codec.bitpack.width", place, f"{width} bits", f"at most {bits}")
+        raise CorruptPage("L.codec.bitpack.width", buffer.place, f"{width} bits", f"at most {bits}")
     buffer.want_size(word_bytes + width * BLOCK // 8, "L.codec.bitpack.payload")
     return width
 

@@ -43,14 +43,14 @@ def decode_after_table(buffer: Buffer, count: int, bits: int, kind: str = "bytes
 
     Raises CorruptPage.
     """
-    width, size, place = bits // 8, buffer.size, buffer.place
+    width, size = bits // 8, buffer.size
     start = (count + 1) * width
     if size < start:
-        raise CorruptPage("L.codec.variable.table", place, f"{size} bytes", f"{start} bytes")
+        raise CorruptPage("L.codec.variable.table", buffer.place, f"{size} bytes", f"{start} bytes")
     offsets = buffer.data[:start].view(f"<u{width}")
     if offsets[0] != start or (offsets[1:] < offsets[:-1]).any() or offsets[-1] > size:
         found = "offsets that fall, or leave the buffer"
-        raise CorruptPage("L.codec.variable.offsets", place, found, f"{size} bytes")
+        raise CorruptPage("L.codec.variable.offsets", buffer.place, found, f"{size} bytes")
     end = int(offsets[-1])
     buffer.own("offsets", f"offsets u{bits}[]", "L.codec.variable.table", end=start)
     buffer.own("bytes", kind, "L.codec.variable.offsets", start=start, end=end)

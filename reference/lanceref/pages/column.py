@@ -191,7 +191,10 @@ class PageColumn:
         self.check_rows(0, self.num_rows)
 
     def check_rows(self, start: int, end: int) -> None:
-        """Check every page that begins in rows `start`..`end`, then read these rows through."""
+        """Check every page that begins in rows `start`..`end`, then read these rows through.
+
+        Of a field that is a leaf itself, and may be null, the pages are all there is to check.
+        """
         ctx = self._file.ctx
         known = len(ctx.findings) if ctx.findings is not None else 0
         for leaf, column in zip(self._leaves, self._columns, strict=True):
@@ -199,6 +202,8 @@ class PageColumn:
                 if start <= first < end or first == end == self.num_rows:
                     with ctx.group(f"column {column.index} page {number}"), ctx.piece():
                         page.check()
+        if self._field.is_leaf and not self._required:
+            return
         if ctx.findings is None or len(ctx.findings) == known:
             quiet = self._file.during(replace(ctx, spans=None, findings=None))
             with ctx.piece():
