@@ -109,6 +109,6 @@ def test_changed_bytes_are_rows_or_an_error(version, data):
 
 def test_a_null_column_that_may_not_be_null_is_refused_where_it_is_read():
     """Its flag is the byte after its type; Arrow has no such field, and the file still opens."""
-    data = written(pa.record_batch({"c": pa.nulls(3)}), "2.1")
+    data = written(pa.table({"c": pa.nulls(3)}), "2.1")
     with pytest.raises(BytesError, match=r"L\.page\.required\.null"):
         scanned(column(data.replace(b"null0\1", b"null0\0")))
