@@ -225,8 +225,6 @@ def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
         return levels.starts
     if levels.rep is None:
         return np.arange(levels.count, dtype=np.int64)
-    if layers.max_rep == 1 and levels.rep.itemsize == 1:  # checked: no level is above
-        return np.flatnonzero(levels.rep.view(np.bool_))
     return np.flatnonzero(levels.rep == layers.max_rep)
 
 
@@ -287,7 +285,7 @@ def _item(layer: PageLayer, layers: Layers, levels: Levels, place: Place) -> tup
     definition = levels.definition
     if definition is None:
         return Layer(levels.count, None, None, layer.dimension), levels
-    if layer.window < layers.max_def:
+    if layer.window < layers.max_def:  # what ends further outside has no slot here
         definition = definition[definition <= layer.window]
     validity = None if layer.window == layer.below else definition <= layer.below
     return Layer(len(definition), validity, None, layer.dimension), levels
@@ -299,25 +297,27 @@ def _list(layer: PageLayer, layers: Layers, levels: Levels, place: Place) -> tup
     assert levels.rep is not None
     if starts is None or layers.max_rep > 1:
         starts = np.flatnonzero(levels.rep != 0)
-    firsts = None if definition is None else definition.take(starts)
+    # Further outside a list is one entry, its first; repetition counts from the next layer on.
     rep = None if layers.max_rep == 1 else levels.rep[starts] - 1
-    outer = Levels(len(starts), rep, firsts)
-    if definition is None or firsts is None:
-        return Layer(len(starts), None, np.append(starts, levels.count)), outer
-    special = np.flatnonzero(firsts > layer.below)  # lists that begin with an entry without item
-    num_slots = levels.count - int(np.count_nonzero(definition > layer.below))
-    sizes = np.append(starts, levels.count).take(special + 1) - starts.take(special)
-    if levels.count - num_slots != len(special) or (sizes != 1).any():
-        found = f"{levels.count - num_slots} entries without an item, {len(special)} null or empty"
+    ends = np.append(starts[1:], levels.count)
+    if definition is None:
+        return Layer(len(starts), None, np.append(starts, levels.count)), Levels(
+            len(starts), rep, None
+        )
+    firsts = definition[starts]
+    # An entry above `below` has no item: it stands alone for a null or empty list, or for what
+    # ends further outside.
+    has_item, is_special = definition <= layer.below, firsts > layer.below
+    num_special, num_alone = int(np.count_nonzero(is_special)), int(np.count_nonzero(~has_item))
+    if num_alone != num_special or (ends - starts)[is_special].max(initial=1) > 1:
+        found = f"{num_alone} entries without an item, {num_special} null or empty"
         wanted = "one entry for each null or empty list"
         raise CorruptPage("L.page.levels.special-alone", place, found, wanted)
-    offsets = np.empty(len(starts) + 1, np.int64)  # entries before, less those without an item
-    widths = np.diff(special, prepend=-1, append=len(starts) - 1)
-    np.subtract(starts, np.repeat(np.arange(len(widths)), widths), out=offsets[:-1])
-    offsets[-1] = num_slots
-    if layer.window < layers.max_def:
+    outer = Levels(len(starts), rep, firsts)
+    offsets = count_before(has_item, np.append(starts, levels.count))
+    if layer.window < layers.max_def:  # what ends further outside has no slot here
         kept = firsts <= layer.window
-        firsts, offsets = firsts[kept], np.append(offsets[:-1][kept], num_slots)
+        firsts, offsets = firsts[kept], np.append(offsets[:-1][kept], offsets[-1])
     validity = None
     if layer.null is not None or layer.window > layer.own:
         validity = firsts <= layer.own
