@@ -119,9 +119,8 @@ SCHEMA = schema_of(pa.schema([pa.field("n", KIND), pa.field("l", pa.list_(KIND))
 def test_columns_of_nulls_need_files_of_2(tmp_path):
     """No file is written for them; those of 0.1 cannot leave a column out."""
     for version in ("0.1", "2.1"):
-        made = pylanceref.write_dataset(
-            pa.table({"a": [1]}), tmp_path / version, data_storage_version=version
-        )
+        rows, root = pa.table({"a": [1]}), tmp_path / version
+        made = pylanceref.write_dataset(rows, root, data_storage_version=version)
         with pytest.raises(SchemaRefused, match="legacy") if version == "0.1" else nullcontext():
             made.add_columns(pa.schema([("n", pa.int8())]))
             assert [{"a": 1, "n": None}] == made.to_table().to_pylist()

@@ -138,9 +138,8 @@ def test_segments_are_joined_and_keep_their_version(tmp_path, library, history):
     kind, _, told = history.partition(": ")
     kind, *stable = kind.split(", ")
     module, uri = importlib.import_module(library), str(tmp_path / "t")
-    both = pa.concat_tables([rows_of(0), rows_of(1)])
     given = {"max_rows_per_file": 20, "enable_stable_row_ids": bool(stable)}
-    dataset = module.write_dataset(both, uri, **given)
+    dataset = module.write_dataset(pa.concat_tables([rows_of(0), rows_of(1)]), uri, **given)
     if kind == "IVF_FLAT":
         dataset.create_index("v", kind, name="x", num_partitions=2)
     else:
