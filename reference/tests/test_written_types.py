@@ -59,6 +59,8 @@ def _dictionaries() -> Iterator[tuple[str, pa.Array]]:
         yield f"{name} in dictionary", pa.DictionaryArray.from_arrays(pa.array(keys), words)
     empty = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], "utf8"))
     yield "empty dictionary", empty
+    some = pa.DictionaryArray.from_arrays(pa.array([2], pa.int8()), words.drop_null())
+    yield "empty dictionary last", pa.chunked_array([some, empty])
     yield "dictionary of nulls", pa.nulls(2, pa.dictionary(pa.int8(), pa.null()))
 
 

@@ -240,6 +240,7 @@ def merged_items(
     firsts = np.cumsum([0, *(len(array.dictionary) for array in arrays)]).tolist()
     own = [array.indices.fill_null(0).to_numpy().astype(np.int64) for array in arrays]
     keys = np.concatenate([one + first for one, first in zip(own, firsts)])
+    keys = np.minimum(keys, max(0, len(items) - 1))  # those of nulls may lie after all items
     if len(arrays) == 1 or not len(keys) or len(items) < min(most_items, len(keys)):
         return keys, items
     used = np.zeros(len(items), np.bool_)
