@@ -56,7 +56,7 @@ class Buffer:
         self,
         name: str,
         kind: str,
-        clause: str,
+        clause: str = "",
         value: object = None,
         *,
         start: int = 0,

@@ -56,7 +56,7 @@ def decode_strings(buffer: Buffer, count: int, kind: str = "bytes[]") -> Variabl
         found = f"offsets {table[:4].tolist()} to {int(table[-1])}"
         raise CorruptPage(clause, place, found, f"0 to at most {len(data)}")
     buffer.own("header", "header", header_clause, end=header)
-    buffer.own("offsets", f"offsets u{8 * width}[]", clause, start=header, end=end)
+    buffer.own("offsets", f"offsets u{8 * width}[]", start=header, end=end)
     buffer.own("bytes", kind, clause, start=end)
     return Variable(table.astype(np.int64), data)
 

@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from struct import calcsize, unpack_from
 from typing import TypeVar
 
 import numpy as np
@@ -65,6 +66,9 @@ FILL = 0xFE
 
 BUFFERS = "L.page.miniblock.buffers"
 """The clause that says which buffers a page has."""
+
+INSIDE = ""
+"""Clause of what a chunk consists of: that of the chunk, which encloses it."""
 
 Counts = NDArray[np.int64]
 """One number per chunk."""
@@ -180,20 +184,28 @@ class MiniBlock:
     index_depth: int
 
     @property
-    def level_kinds(self) -> list[str]:
-        """The levels that each chunk has a buffer of: none, one or both kinds."""
-        stored = ("repetition", self.rep), ("definition", self.definition)
-        return [kind for kind, encoding in stored if encoding is not None]
-
-    @property
     def num_levels(self) -> int:
         """Number of level buffers that each chunk has: 0, 1 or 2."""
         return (self.rep is not None) + (self.definition is not None)
 
     @property
+    def header_fields(self) -> list[tuple[str, int]]:
+        """Name and bytes of each integer in the header of a chunk."""
+        fields = [("levels", 2)]
+        fields += [("size of repetition", 2)] * (self.rep is not None)
+        fields += [("size of definition", 2)] * (self.definition is not None)
+        width = 4 if self.wide else 2
+        return [*fields, *((f"size of value buffer {i}", width) for i in range(self.num_buffers))]
+
+    @property
+    def header_format(self) -> str:
+        """The integers in the header of a chunk, for `struct`."""
+        return f"<{1 + self.num_levels}H{self.num_buffers}{'I' if self.wide else 'H'}"
+
+    @property
     def header_bytes(self) -> int:
         """Size of the header of a chunk without its padding."""
-        return 2 + 2 * self.num_levels + (4 if self.wide else 2) * self.num_buffers
+        return calcsize(self.header_format)
 
 
 def describe(
@@ -282,17 +294,16 @@ def parse_chunk(cursor: Cursor, mini: MiniBlock, number: int, count: int) -> Chu
     if size < header:
         found, wanted = f"{name} of {size} bytes", f"at least {header}"
         raise CorruptPage(clause, ctx.at(start, size), found, wanted)
+    num_levels, *sizes = unpack_from(mini.header_format, cursor.data)
+    end = header + sum(map(padded, sizes))
+    if end != size:
+        found = f"buffers of {sizes} bytes, {end} with header and padding"
+        place, wanted = ctx.at(start, header), f"{size} bytes in {name}"
+        raise CorruptPage("L.page.miniblock.chunk-fill", place, found, wanted)
+    _check_num_levels(num_levels, mini, count, name, ctx.at(start, 2))
     with ctx.group(name, clause):
-        num_levels = cursor.u16("levels", clause)
-        sizes = [cursor.u16(f"size of {kind}", clause) for kind in mini.level_kinds]
-        read = cursor.u32 if mini.wide else cursor.u16
-        sizes += [read(f"size of value buffer {i}", clause) for i in range(mini.num_buffers)]
-        end = header + sum(map(padded, sizes))
-        if end != size:
-            found = f"buffers of {sizes} bytes, {end} with header and padding"
-            place, wanted = ctx.at(start, header), f"{size} bytes in {name}"
-            raise CorruptPage("L.page.miniblock.chunk-fill", place, found, wanted)
-        _check_num_levels(num_levels, mini, count, name, ctx.at(start, 2))
+        for field_name, width in mini.header_fields:
+            (cursor.u16 if width == 2 else cursor.u32)(field_name, INSIDE)
         _skip_padding(cursor, start)
         buffers = list[Buffer]()
         for part in sizes:
@@ -322,7 +333,7 @@ def _skip_padding(cursor: Cursor, start: int) -> None:
     size, clause = -(cursor.offset - start) % CHUNK_UNIT, "L.page.miniblock.padding"
     if size:
         place = cursor.ctx.at(cursor.offset, size)
-        padding = bytes(cursor.take(size, "padding", clause, "padding"))
+        padding = bytes(cursor.take(size, "padding", INSIDE, "padding"))
         if padding.strip(bytes([FILL])):
             cursor.ctx.lint(clause, place, padding.hex(), f"bytes {FILL:02x}")
 

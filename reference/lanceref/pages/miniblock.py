@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from lanceref.codecs.blocks import decode_levels
 from lanceref.codecs.compressive import decode_mini
+from lanceref.codecs.values import Validity
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import specified
 from lanceref.core.cursor import Cursor, Extent, FileBytes
@@ -248,25 +249,29 @@ def decode_leaf(rows: ChunkRows, decoded: DecodedChunks) -> pa.Array:
 
     Raises CorruptPage, and LimitExceeded for more bytes than the file may have.
     """
-    items, at, size = rows.items, 0, 0
     validity, parts = decoded.levels.leaf_validity(rows.layers), list[pa.Array]()
+    at = size = 0
     for chunk in decoded.chunks:
-        if not chunk.count:
-            continue  # a chunk of null and empty lists alone
-        place = chunk.values[0].place
-        values = decode_mini(rows.mini.values, chunk.values, chunk.count)
         own = None if validity is None else validity[at : at + chunk.count]
-        if items is None:
-            parts.append(leaf_array(rows.type, values, own, place))
-        else:
-            parts.append(key_array(rows.type, values, own, len(items), place))
-        at, size = at + chunk.count, size + parts[-1].nbytes
+        at += chunk.count
+        if chunk.count:  # a chunk of null and empty lists alone has none
+            with rows.file.ctx.piece():
+                parts.append(_chunk_leaf(rows, chunk, own))
+                size += parts[-1].nbytes
         if rows.mini.values.HasField("general"):  # a few bytes may stand for very many
-            rows.file.bound_output(size, "L.codec.general.size", place)
+            rows.file.bound_output(size, "L.codec.general.size", decoded.place)
     if not parts:
         return pa.nulls(0, rows.type)
     joined = pa.concat_arrays(parts)
-    return joined if items is None else look_up(rows.type, joined, items)
+    return joined if rows.items is None else look_up(rows.type, joined, rows.items)
+
+
+def _chunk_leaf(rows: ChunkRows, chunk: Chunk, validity: Validity) -> pa.Array:
+    """Decode the values of one chunk, or their keys in the dictionary of the page."""
+    place, values = chunk.values[0].place, decode_mini(rows.mini.values, chunk.values, chunk.count)
+    if rows.items is None:
+        return leaf_array(rows.type, values, validity, place)
+    return key_array(rows.type, values, validity, len(rows.items), place)
 
 
 @specified
