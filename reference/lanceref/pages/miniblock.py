@@ -1,8 +1,7 @@
 """Mini-block pages: the chunks that hold the wanted rows, their levels and values, and these rows.
 
-A scan decodes as many chunks at a time as make a run, a take just those that its rows lie in. The
-level buffers are decoded first, the value buffers (or the indices into the page's dictionary) once
-the entries of the rows are known.
+A scan reads a run of chunks, a take just those that its rows lie in; each is decoded by itself. Its
+levels are decoded first, its values (or keys in the page's dictionary) after those of all chunks.
 
 Layout: see `chunks`.
 
@@ -55,7 +54,7 @@ from lanceref.pages.page_dictionary import key_array, look_up, parse_items
 from lanceref.pages.repindex import RepetitionIndex, parse_index
 
 RUN_CHUNKS = 32
-"""Chunks that are decoded together: few enough for any size of values."""
+"""Chunks that a scan reads with one request: few enough for any size of values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +281,7 @@ def take_leaf(rows: ChunkRows, decoded: DecodedChunks, slots: Counts) -> pa.Arra
 
 @specified
 def run_end(rows: ChunkRows, start: int) -> int:
-    """Return where a run of chunks from `start`, which are decoded together, ends."""
+    """Return where a run of chunks from `start`, which a scan reads together, ends."""
     return min(start + RUN_CHUNKS, rows.table.num_chunks)
 
 
