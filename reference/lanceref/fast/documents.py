@@ -25,6 +25,7 @@ from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.errors import OperationRefused
 from lanceref.core.packed_values import bytes_of, offsets_of
 from lanceref.fast.codecs import KERNEL_USE
+from lanceref.fast.files import Unusual, expect
 from lanceref.index.bloom import Hashes
 from lanceref.index.fm import partition
 from lanceref.index.fm.partition import FINGERPRINT_PRIME, FINGERPRINT_START, U64
@@ -62,16 +63,6 @@ _SIZES = np.zeros((256, 10), np.bool_)
 _SIZES[[jsonb.ZERO, *_NOT_FINITE], 1] = True
 _SIZES[np.ix_([jsonb.SIGNED, jsonb.UNSIGNED], [2, 3, 5, 9])] = True
 _SIZES[jsonb.DOUBLE, 9] = True
-
-
-class Unusual(Exception):
-    """Documents that the plain form has to read."""
-
-
-def _expect(holds: NDArray[np.bool_]) -> None:
-    """Raise Unusual unless all hold."""
-    if not holds.all():
-        raise Unusual
 
 
 @json.values_at.replaced_by
@@ -114,7 +105,7 @@ def _members(documents: pa.Array, names: Sequence[bytes]) -> Items:
             for place, byte in enumerate(name):
                 keys = keys[data[begins[keys] + place] == byte]
             own = owners[keys]
-            _expect(own[1:] != own[:-1])  # of a name twice the last counts
+            expect(own[1:] != own[:-1])  # of a name twice the last counts
             on_path[values[keys]] = paths[own]
             if level == len(names) - 1:
                 found = np.stack([paths[own], *items[1:, values[keys]]])
@@ -132,32 +123,32 @@ def _level(
     """
     data = bytes_of(buffer)
     words = np.ndarray((max(0, len(data) - WORD_BYTES + 1),), ">u4", data.data, strides=(1,))
-    _expect(ends - starts >= WORD_BYTES)
+    expect(ends - starts >= WORD_BYTES)
     headers = words[starts].astype(np.int64)
     shapes, counts = headers & jsonb.KINDS, headers & jsonb.COUNT
     num_keys = np.where(shapes == jsonb.OBJECT, counts, 0)
     num_items = np.where(shapes == jsonb.SCALAR, 1, counts + num_keys)
     payloads = starts + WORD_BYTES * (1 + num_items)
     is_lone = is_top & (headers == jsonb.SCALAR)
-    _expect((shapes == jsonb.OBJECT) | (shapes == jsonb.ARRAY) | is_lone)
-    _expect(payloads <= ends)
+    expect((shapes == jsonb.OBJECT) | (shapes == jsonb.ARRAY) | is_lone)
+    expect(payloads <= ends)
     owners, firsts = np.repeat(np.arange(len(starts)), num_items), sums(num_items)
     numbers = np.arange(len(owners)) - firsts[owners]
     entries = words[starts[owners] + WORD_BYTES * (1 + numbers)].astype(np.int64)
     kinds, sizes = entries >> 28, entries & jsonb.SIZE
     before = sums(sizes)
     shifts = payloads - before[firsts[:-1]]
-    _expect(before[firsts[1:]] + shifts == ends)
+    expect(before[firsts[1:]] + shifts == ends)
     items = np.stack([owners, kinds, before[:-1] + shifts[owners], sizes])
     is_key = numbers < num_keys[owners]
-    _expect(kinds[is_key] == jsonb.STRING)
+    expect(kinds[is_key] == jsonb.STRING)
     is_number, is_text = kinds == jsonb.NUMBER, kinds == jsonb.STRING
-    _expect(
+    expect(
         (kinds <= jsonb.CONTAINER)
         & (is_number | is_text | (kinds == jsonb.CONTAINER) | (sizes == 0))
     )
-    _expect((sizes[is_number] > 0) & (sizes[is_number] < _SIZES.shape[1]))
-    _expect(_SIZES[data[items[2, is_number]], sizes[is_number]])
+    expect((sizes[is_number] > 0) & (sizes[is_number] < _SIZES.shape[1]))
+    expect(_SIZES[data[items[2, is_number]], sizes[is_number]])
     _texts(buffer, items[:, is_text])
     return items, np.where(is_key, np.arange(len(owners)) + num_keys[owners], NOWHERE)
 
@@ -180,7 +171,7 @@ def _values(documents: pa.Array, found: Items, type_: pa.DataType | None) -> pa.
     if np.all(found[1] == jsonb.STRING):
         owners, values = found[0], _texts(buffer, found).drop_null().cast(pa.utf8())
     else:
-        _expect(found[1] == jsonb.NUMBER)
+        expect(found[1] == jsonb.NUMBER)
         owners, values = _numbers(bytes_of(buffer), found, type_)
     if not len(owners):
         return pa.nulls(len(documents), type_ or pa.null())
@@ -203,13 +194,13 @@ def _numbers(data: Bytes, items: Items, type_: pa.DataType | None) -> tuple[Coun
     high = raw << unused.astype(np.uint64)
     signed, unsigned = high.view(np.int64) >> unused, high >> unused.astype(np.uint64)
     integers = np.where(tags == jsonb.SIGNED, signed, unsigned.view(np.int64))
-    _expect((tags != jsonb.UNSIGNED) | (integers >= 0))
+    expect((tags != jsonb.UNSIGNED) | (integers >= 0))
     floats = np.where(tags == jsonb.DOUBLE, raw.view(np.float64), integers)
     kept = np.isfinite(floats) & ~np.isin(tags, _NOT_FINITE)
     is_float = tags[kept] == jsonb.DOUBLE
     if type_ == pa.float64() or is_float[:1].any():
         return owners[kept], pa.array(floats[kept])
-    _expect(~is_float)
+    expect(~is_float)
     return owners[kept], pa.array(integers[kept])
 
 

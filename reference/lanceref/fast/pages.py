@@ -1,6 +1,6 @@
 """Fast forms that read many mini-block pages as one; importing this module registers them.
 
-The plain form of a mini-block page decodes a fixed number of chunks at a time; here a run has about
+The plain form of a mini-block page decodes one chunk after the other; here a run of them has about
 as many bytes as the cache holds. Lists are written in pages of about 64 Ki items, and a take has
 rows in many pages and few in each. What a page costs however small it is, more than its values do,
 is paid once for many of them: their tables are read and parsed together, and pages that follow each

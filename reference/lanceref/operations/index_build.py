@@ -285,8 +285,8 @@ def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> 
     rule = index.kind.inherits
     if rule == "unmoved":
         moves = [one for one in snapshot.manifest.indices if one.name == REUSE_INDEX]
-        least = min(one.entry.dataset_version for one in segments)
-        return left and all(least > move.dataset_version for move in moves)
+        newer = (s.entry.dataset_version > m.dataset_version for s in segments for m in moves)
+        return left and all(newer)
     return rule == "always" or (left and (rule == "left" or len(segments) == 1))
 
 
