@@ -25,7 +25,7 @@ from lanceref.core.context import Context, Finding, plain_forms
 from lanceref.core.errors import NotFound
 from lanceref.core.limits import DEFAULT_LIMITS, Limits
 from lanceref.core.spans import Span, SpanRecorder, uncovered
-from lanceref.file_0_1.check import check_data_file
+from lanceref.data_file.check import check_data_file
 from lanceref.files import open_source
 from lanceref.index.anatomy import dissect
 from lanceref.index.fragment_reuse import check_beside

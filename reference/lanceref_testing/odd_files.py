@@ -6,8 +6,7 @@ import os
 
 import pyarrow as pa
 from lanceref.core.file_versions import V2_0, FileVersion
-from lanceref.data_file.file_writer import column_of
-from lanceref.file.arrow_schema import schema_of
+from lanceref.file.arrow_schema import column_of, schema_of
 from lanceref.file.column_io import EncodedColumn
 from lanceref.storage import whole
 from lanceref.storage.local import LocalSink

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import NotFound
-from lanceref.file_0_1.check import check_data_file
+from lanceref.data_file.check import check_data_file
 from lanceref.index.vector.single_file import check_vector_file
 from lanceref.inspection import checker, explain_source, validate
 from lanceref.proto import rowids_pb2

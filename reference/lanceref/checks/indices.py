@@ -17,9 +17,9 @@ from lanceref.checks.tables import open_checked
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import UnknownVersion
+from lanceref.data_file.check import check_file, check_legacy
 from lanceref.file.container import is_legacy
 from lanceref.file.schema_view import project
-from lanceref.file_0_1.check import check_file, check_legacy
 from lanceref.index.fragment_reuse import check_reuse
 from lanceref.index.indices import Index, Indices, declared_kind, kind_of, paths_of
 from lanceref.index.mem_wal.shard_log import check_log

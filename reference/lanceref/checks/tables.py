@@ -25,9 +25,9 @@ from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, OperationRefused, Place
 from lanceref.core.file_versions import V0_1
 from lanceref.core.limits import Budget
+from lanceref.data_file.check import check_file, check_legacy, check_share, values_below
 from lanceref.data_file.data_file import DataFile
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file_0_1.check import check_file, check_legacy, check_share, values_below
 from lanceref.storage import Source, Store
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table import refs

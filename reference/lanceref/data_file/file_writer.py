@@ -1,14 +1,12 @@
 """Data file, written: the container of 2.0 to 2.3.
 
 The counterpart of `data_file`. Pages go out as they become full, each buffer padded to a multiple
-of 64; everything that describes them follows at the end. Arrow has more forms of some values than
-pages have (views of strings, extension types around their storage, json as text): rows are brought
-into the one form of the field's stored type; everything else stays as it is, bytes below nulls too.
+of 64; everything that describes them follows at the end.
 
 Layout: see `data_file`.
 
 Clauses: L.file.alignment.buffers, L.file.padding.value, L.file.columns.order,
-L.file.footer.cmo-start, L.file.descriptor.length, L.file.globals.descriptor, L.json.column
+L.file.footer.cmo-start, L.file.descriptor.length, L.file.globals.descriptor
 
 Divergences: D.file.footer-says-0-3
 """
@@ -22,48 +20,17 @@ import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
-from lanceref.core.arrow_buffers import whole
 from lanceref.core.cursor import Extent
-from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
 from lanceref.core.run_sizes import keep_freed_blocks
 from lanceref.encodings_2_0 import column as arrays
-from lanceref.file.arrow_schema import schema_message, schema_of
+from lanceref.file.arrow_schema import column_of, schema_message
 from lanceref.file.column_io import Buffer, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.container import ALIGNMENT, COLUMN_TYPE, MAGIC
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_view import mapped
-from lanceref.json.jsonb import documents
 from lanceref.pages import writer as pages
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink
-
-TEXTS = (pa.string(), pa.large_string(), pa.string_view())
-VIEWS = (pa.string_view(), pa.binary_view())
-
-
-def stored_form(array: pa.Array, field: Field) -> pa.Array:
-    """Return the rows of a field as its storage type. Raises DataRefused for text not json."""
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
-    if not _is_other(array.type, field):
-        return array
-    if field.logical_type == "json":
-        return documents(array.cast(pa.large_string()))
-    if array.type in VIEWS:
-        return array.cast(field.arrow.type)
-    return mapped(array, field.arrow.type, lambda i, below: stored_form(below, field.children[i]))
-
-
-def _is_other(type_: pa.DataType, field: Field) -> bool:
-    """Whether something in the type is not in its stored form."""
-    if isinstance(type_, pa.BaseExtensionType) or type_ in VIEWS:
-        return True
-    if field.logical_type == "json":
-        return type_ in TEXTS
-    below = [type_.field(number).type for number in range(type_.num_fields)]
-    return bool(field.children) and any(map(_is_other, below, field.children))
-
 
 PADDING = b"H" * ALIGNMENT
 """Bytes between buffers."""
@@ -188,43 +155,3 @@ def _direct(message: Message, type_name: str) -> file2_pb2.Encoding:
     packed = AnyMessage(type_url=f"/{type_name}", value=message.SerializeToString())
     encoding = file2_pb2.DirectEncoding(encoding=packed.SerializeToString())
     return file2_pb2.Encoding(direct=encoding)
-
-
-def column_of(batch: pa.RecordBatch, field: Field, *, null_structs: bool = True) -> pa.Array:
-    """Return the batch's column for a field, as its storage type. Raises DataRefused.
-
-    Where structs can be null, what lies below a null one is no null of its fields.
-    """
-    index = batch.schema.get_field_index(field.name)
-    if index < 0:
-        raise DataRefused(f"Cannot write batch.  The batch was missing the column `{field.name}`")
-    given = batch.column(index)
-    if not _same_storage(batch.schema.field(index), field):
-        expected = f"expected {field.arrow.type}, got {given.type}"
-        raise DataRefused(f"field `{field.name}` does not match the file schema: {expected}")
-    array = stored_form(given, field)
-    _check_nulls(field, array, null_structs=null_structs)
-    return array
-
-
-def _same_storage(found: pa.Field, wanted: Field) -> bool:
-    """Whether arrays of an Arrow field are stored as the field says, whatever its keys."""
-    if found.equals(wanted.arrow, check_metadata=True):
-        return True
-    metadata = {k: v for k, v in (found.metadata or {}).items() if not k.startswith(b"lance-")}
-    fields = schema_of(pa.schema([pa.field(wanted.name, found.type, metadata=metadata)])).flat()
-    described = [(field.name, field.logical_type) for field in fields]
-    return described == [(field.name, field.logical_type) for field in wanted.flat()]
-
-
-def _check_nulls(field: Field, array: pa.Array, *, null_structs: bool) -> None:
-    """Raise DataRefused for nulls in a field without nulls."""
-    if not field.nullable and array.null_count:
-        marked = "even though the field is marked non-null in the schema"
-        raise DataRefused(f"the field `{field.name}` contained null values {marked}")
-    if field.logical_type == "struct":
-        held = whole(array).filter(array.is_valid()) if null_structs and array.null_count else array
-        for i, child in enumerate(field.children):
-            _check_nulls(child, held.field(i), null_structs=null_structs)
-    elif field.children:
-        _check_nulls(field.children[0], array.values, null_structs=null_structs)

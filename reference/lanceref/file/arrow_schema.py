@@ -1,10 +1,14 @@
-"""Schema, written: the field tree of an Arrow schema, and its messages.
+"""Schema, written: the fields of an Arrow schema, their messages, and rows in their form.
 
 Fields get ids in depth-first order; a field may bring its own in its metadata. What the format
 cannot store is refused here, before anything is written.
 
+Arrow has more forms of some values than pages have (views of strings, extension types around their
+storage, json as text): rows are brought into the one form of the field's stored type; everything
+else stays as it is, bytes below nulls too.
+
 Clauses: L.file.schema.unique-ids, L.file.schema.logical-type, L.file.schema.top-level-names,
-L.file.schema.extension-name
+L.file.schema.extension-name, L.json.column
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from lanceref.core.errors import Place, SchemaRefused
+from lanceref.core.arrow_buffers import whole
+from lanceref.core.errors import DataRefused, Place, SchemaRefused
 from lanceref.file.schema import (
     BFLOAT16,
     EXTENSION_KEY,
@@ -25,7 +30,8 @@ from lanceref.file.schema import (
     LanceSchema,
     arrow_type,
 )
-from lanceref.file.schema_view import storage_of
+from lanceref.file.schema_view import mapped, storage_of
+from lanceref.json.jsonb import documents
 from lanceref.proto import file_pb2
 
 MOST_IDS = 1 << 31
@@ -231,3 +237,70 @@ def is_primary(field: Field) -> bool:
     """Whether the field is part of the primary key."""
     is_key = field.metadata.get(PRIMARY_KEY, "").lower() in ("true", "1", "yes")
     return is_key or f"{PRIMARY_KEY}:position" in field.metadata
+
+
+TEXTS = (pa.string(), pa.large_string(), pa.string_view())
+VIEWS = (pa.string_view(), pa.binary_view())
+
+
+def stored_form(array: pa.Array, field: Field) -> pa.Array:
+    """Return the rows of a field as its storage type. Raises DataRefused for text not json."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if not _is_other(array.type, field):
+        return array
+    if field.logical_type == "json":
+        return documents(array.cast(pa.large_string()))
+    if array.type in VIEWS:
+        return array.cast(field.arrow.type)
+    return mapped(array, field.arrow.type, lambda i, below: stored_form(below, field.children[i]))
+
+
+def _is_other(type_: pa.DataType, field: Field) -> bool:
+    """Whether something in the type is not in its stored form."""
+    if isinstance(type_, pa.BaseExtensionType) or type_ in VIEWS:
+        return True
+    if field.logical_type == "json":
+        return type_ in TEXTS
+    below = [type_.field(number).type for number in range(type_.num_fields)]
+    return bool(field.children) and any(map(_is_other, below, field.children))
+
+
+def column_of(batch: pa.RecordBatch, field: Field, *, null_structs: bool = True) -> pa.Array:
+    """Return the batch's column for a field, as its storage type. Raises DataRefused.
+
+    Where structs can be null, what lies below a null one is no null of its fields.
+    """
+    index = batch.schema.get_field_index(field.name)
+    if index < 0:
+        raise DataRefused(f"Cannot write batch.  The batch was missing the column `{field.name}`")
+    given = batch.column(index)
+    if not _same_storage(batch.schema.field(index), field):
+        expected = f"expected {field.arrow.type}, got {given.type}"
+        raise DataRefused(f"field `{field.name}` does not match the file schema: {expected}")
+    array = stored_form(given, field)
+    _check_nulls(field, array, null_structs=null_structs)
+    return array
+
+
+def _same_storage(found: pa.Field, wanted: Field) -> bool:
+    """Whether arrays of an Arrow field are stored as the field says, whatever its keys."""
+    if found.equals(wanted.arrow, check_metadata=True):
+        return True
+    metadata = {k: v for k, v in (found.metadata or {}).items() if not k.startswith(b"lance-")}
+    fields = schema_of(pa.schema([pa.field(wanted.name, found.type, metadata=metadata)])).flat()
+    described = [(field.name, field.logical_type) for field in fields]
+    return described == [(field.name, field.logical_type) for field in wanted.flat()]
+
+
+def _check_nulls(field: Field, array: pa.Array, *, null_structs: bool) -> None:
+    """Raise DataRefused for nulls in a field without nulls."""
+    if not field.nullable and array.null_count:
+        marked = "even though the field is marked non-null in the schema"
+        raise DataRefused(f"the field `{field.name}` contained null values {marked}")
+    if field.logical_type == "struct":
+        held = whole(array).filter(array.is_valid()) if null_structs and array.null_count else array
+        for i, child in enumerate(field.children):
+            _check_nulls(child, held.field(i), null_structs=null_structs)
+    elif field.children:
+        _check_nulls(field.children[0], array.values, null_structs=null_structs)

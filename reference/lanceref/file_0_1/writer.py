@@ -21,8 +21,7 @@ import pyarrow as pa
 from lanceref.core.arrow_buffers import STRINGS
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.run_sizes import keep_freed_blocks
-from lanceref.data_file.file_writer import column_of
-from lanceref.file.arrow_schema import field_message
+from lanceref.file.arrow_schema import column_of, field_message
 from lanceref.file.schema import Field, LanceSchema, slot_bits
 from lanceref.file_0_1.column import PageWriter
 from lanceref.file_0_1.data_file import DATA_FORMAT, VERSION, write_footer, write_section

@@ -12,12 +12,12 @@ from google.protobuf.message import Message
 from lanceref.core.context import Context, Finding, plain_forms
 from lanceref.core.file_versions import FROM_WORDS, V0_1, FileVersion
 from lanceref.core.spans import SpanRecorder, uncovered
+from lanceref.data_file.check import check_data_file
 from lanceref.data_file.data_file import DataFile, open_file
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import ColumnReader, page_policy
 from lanceref.file.container import is_legacy
-from lanceref.file_0_1.check import check_data_file
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.file_0_1.writer import LegacyWriter
 from lanceref.proto import table_pb2

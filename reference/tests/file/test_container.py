@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.errors import BytesError
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, V2_0, V2_1, V2_3
+from lanceref.data_file.check import check_data_file
 from lanceref.data_file.data_file import open_file
 from lanceref.file.container import TAIL_BYTES
-from lanceref.file_0_1.check import check_data_file
 from lanceref.storage import BytesSource
 
 from .files import COLUMN, DESCRIPTOR, WORKED_FILE, closed, u64

@@ -11,8 +11,8 @@ import pytest
 from lanceref.blobs.descriptors import BLOB_DESCRIPTOR, PREPARED, described_schema, holds_blobs
 from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_0
-from lanceref.data_file.file_writer import FileWriter, stored_form
-from lanceref.file.arrow_schema import schema_of
+from lanceref.data_file.file_writer import FileWriter
+from lanceref.file.arrow_schema import schema_of, stored_form
 from lanceref.file.column_io import page_policy
 from lanceref.file.schema import BLOB_EXTENSION, LanceSchema
 from lanceref.json.jsonb import document

@@ -20,7 +20,7 @@ import numpy as np
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes, parse_message
 from lanceref.core.errors import BadSchema, Place, Truncated
-from lanceref.file_0_1.check import check_data_file
+from lanceref.data_file.check import check_data_file
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment
 from lanceref.index.vector.pq_storage import COLUMN, Product, product

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import OutOfRange
 from lanceref.core.integers import is_in, unique
-from lanceref.file_0_1.check import check_file
+from lanceref.data_file.check import check_file
 from lanceref.index.row_set import LOW, SHIFT, Keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
