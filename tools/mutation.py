@@ -57,8 +57,7 @@ FOLDERS = (
 """Folders of the reference that hold parsers."""
 
 WRITERS = (
-    "*_write.py", "*_encode.py", "*_train.py", "*_build.py", "*_writer.py", "*/writer.py",
-    "*/encode.py", "*/choose.py", "*/building.py", "*/training.py", "*/graph_building.py",
+    "*_build.py", "*_writer.py", "*/writer.py", "*/encode.py", "*/choose.py", "*/training.py",
     "*/arrow_schema.py",
 )  # fmt: skip
 """Modules there that only write."""
