@@ -93,7 +93,7 @@ class LegacyWriter:
         num_rows = sum(part.num_rows for part in self._queued)
         for index, field in enumerate(self._schema.fields):
             parts = [part.column(index) for part in self._queued]
-            array = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+            array = parts[0] if len(parts) == 1 else _joined(field, parts)
             self._pages.write(field, array)
             self._add_bounds(field, array)
         self._batch_offsets.append(self._batch_offsets[-1] + num_rows)
@@ -144,6 +144,14 @@ class LegacyWriter:
         message.schema.extend(field_message(field) for field in schema.flat())
         message.fields.extend(field.id for field in schema.flat())
         message.page_table_position = pages.write_table(0, 1)
+
+
+def _joined(field: Field, parts: list[pa.Array]) -> pa.Array:
+    """Return the rows of a batch of the file. Raises DataRefused for items that are null."""
+    try:
+        return pa.concat_arrays(parts)
+    except pa.ArrowInvalid as error:
+        raise DataRefused(f"dictionaries of field `{field.name}`: {error}") from error
 
 
 def manifest_message(

@@ -128,20 +128,15 @@ def write_files(
 def _parts(
     batches: Iterable[pa.RecordBatch], limits: FileLimits, version: FileVersion
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in batches that do not cross a cut; in 0.1 each is as long as a group."""
-    grouped = version == V0_1
-    rows = min(limits.group_rows, limits.max_rows) if grouped else limits.max_rows
-    waiting, room = [], rows
+    """Yield the rows in batches that do not cross the end of a file; in 0.1, of a group."""
+    rows = min(limits.group_rows, limits.max_rows) if version == V0_1 else limits.max_rows
+    room = rows
     for batch in batches:
         start = 0
         while start < batch.num_rows:
-            waiting.append(batch.slice(start, room))
-            start, room = start + waiting[-1].num_rows, (room - waiting[-1].num_rows) or rows
-            if room == rows or not grouped:
-                yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
-                waiting = []
-    if waiting:
-        yield pa.concat_batches(waiting)
+            part = batch.slice(start, room)
+            start, room = start + part.num_rows, (room - part.num_rows) or rows
+            yield part
 
 
 def _write_file(

@@ -135,9 +135,10 @@ def test_types_without_a_page_are_refused(type_):
 
 def test_another_dictionary_and_no_rows_are_refused():
     """The official writer would change the rows of the one; the other has no data file."""
-    parts = [pa.array(["a", "b"]).dictionary_encode(), pa.array(["c"]).dictionary_encode()]
-    with pytest.raises(DataRefused):
-        written([pa.table({"d": part}) for part in parts], "0.1", group_rows=2)
+    parts = [pa.array(["a", None]).dictionary_encode("encode"), pa.array(["c"]).dictionary_encode()]
+    for rows in (2, 3):  # of a batch
+        with pytest.raises(DataRefused):
+            written([pa.table({"d": part}) for part in parts], "0.1", group_rows=rows)
     with pytest.raises(DataRefused):
         written(pa.table({"a": pa.array([], pa.int8())}), "0.1")
 
