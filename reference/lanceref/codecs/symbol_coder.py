@@ -101,8 +101,10 @@ def _best(symbols: list[bytes], codes: Codes, counts: Ints, grows: bool) -> list
     numbers = codes.astype(np.int64)
     used, uses = np.unique(numbers, return_counts=True)
     text, size = words[used], sizes[used]
+    # A single byte counts eight times: where it is no symbol, it takes an escape and itself.
     gains = uses * np.where(size > 1, size, 8)
     if grows and len(numbers) > 1:
+        # Two codes make a pair where they are of one value.
         same = np.ones(len(numbers) - 1, np.bool_)
         ends = np.cumsum(counts)
         same[ends[(ends > 0) & (ends < len(numbers))] - 1] = False

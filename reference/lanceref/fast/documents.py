@@ -124,6 +124,7 @@ def _level(
     data = bytes_of(buffer)
     words = np.ndarray((max(0, len(data) - WORD_BYTES + 1),), ">u4", data.data, strides=(1,))
     expect(ends - starts >= WORD_BYTES)
+    # A container: a header, an entry for each key and item, then their payloads.
     headers = words[starts].astype(np.int64)
     shapes, counts = headers & jsonb.KINDS, headers & jsonb.COUNT
     num_keys = np.where(shapes == jsonb.OBJECT, counts, 0)
@@ -136,6 +137,7 @@ def _level(
     numbers = np.arange(len(owners)) - firsts[owners]
     entries = words[starts[owners] + WORD_BYTES * (1 + numbers)].astype(np.int64)
     kinds, sizes = entries >> 28, entries & jsonb.SIZE
+    # payloads follow each other from the end of their container's entries
     before = sums(sizes)
     shifts = payloads - before[firsts[:-1]]
     expect(before[firsts[1:]] + shifts == ends)

@@ -219,6 +219,7 @@ def parse_tables(
 
     None where a page has no chunk or no value, or where bytes break a clause.
     """
+    # The words of all pages lie one after the other; `first` and `last` are those of each page.
     width = 4 if pages[0].mini.wide else 2
     words = np.frombuffer(b"".join([own[0].data for own in read]), np.uint8)
     num_chunks = np.array([own[0].remaining // width for own in read])
@@ -238,6 +239,7 @@ def parse_tables(
     if not is_sound.all() or (np.add.reduceat(sizes, first) != chunks[:, 1]).any():
         return None
     counts[last] = rest
+    # chunks follow each other within their page, and begin with its buffer
     before = np.cumsum(sizes) - sizes
     starts = before + np.repeat(chunks[:, 0] - before[first], num_chunks)
     numbers, cuts = np.arange(num_chunks.max()), list(zip(first.tolist(), ends.tolist()))

@@ -298,6 +298,7 @@ def _out_of_line(
     expect(is_raw | (sizes == num_blocks * block_bytes))
     ends = np.cumsum(num_blocks)
     out = np.empty((int(ends[-1]), BLOCK), dtype)
+    # chunks with as many blocks are unpacked together
     for number, chunks in groups(num_blocks):
         packed = gather_rows(run.data, run.starts[0][chunks], number * block_bytes)
         rows = ((ends - num_blocks)[chunks][:, None] + np.arange(number)).reshape(-1)
@@ -319,6 +320,7 @@ def _out_of_line(
     if not len(raw):
         return join_ranges(out.reshape(-1), starts, starts + run.counts)
     expect(int(raw.max()) >> width == 0)
+    # of each chunk its blocks, then its raw tail
     joined, raw_ends = np.append(out.reshape(-1), raw.astype(dtype)), out.size + np.cumsum(tails)
     firsts = np.stack([starts, raw_ends - tails], axis=1).reshape(-1)
     lasts = np.stack([starts + run.counts - tails, raw_ends], axis=1).reshape(-1)

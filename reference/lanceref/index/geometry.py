@@ -111,6 +111,7 @@ def _check_binary(data: bytes) -> None:
             data = bytes.fromhex(data.decode("ascii"))
         except ValueError:
             return
+    # `left` counts, innermost last, the geometries still to come in each that is open.
     at, order, left = 0, "<", [1]
     while left and at + _HEADER_BYTES <= len(data):
         if not left[-1]:
@@ -119,6 +120,7 @@ def _check_binary(data: bytes) -> None:
         left[-1] -= 1
         order = {0: ">", 1: "<"}.get(data[at], order)
         code, count = unpack_from(f"{order}II", data, at + 1)
+        # Z and M are thousands of the type (ISO) or its high bits (extended).
         kind, iso = (code & 0xFFFF) % 1000, (code & 0xFFFF) // 1000
         axes = 2 + (code >> 31 or iso in (1, 3)) + (code >> 30 & 1 or iso in (2, 3))
         at += 5
@@ -131,11 +133,13 @@ def _check_binary(data: bytes) -> None:
         at += 4
         if kind in (2, 8):
             at += 8 * axes * count
+        # a polygon: rings, each a count and its points
         elif kind == 3:
             while count and at + 4 <= len(data):
                 at += 4 + 8 * axes * unpack_from(f"{order}I", data, at)[0]
                 count -= 1
         else:
+            # a collection of geometries, each with a header of its own
             left.append(count)
         if len(left) > DEEPEST:
             raise QueryFailed(f"more than {DEEPEST} geometries inside each other")

@@ -215,6 +215,7 @@ def _means(sums: AnyVectors, counts: Counts, metric: Metric) -> AnyVectors:
         return np.packbits(sums * 2 > counts[:, None], axis=1)
     means: AnyVectors = sums / np.maximum(counts, 1).astype(sums.dtype)[:, None]
     signs = np.where(np.arange(means.shape[1]) % 2, -APART, APART)
+    # An empty cluster takes half of the largest; both centroids move a little apart.
     for empty in np.flatnonzero(counts == 0).tolist():
         largest = int(np.argmax(counts))
         if counts[largest] < 2:

@@ -165,6 +165,7 @@ def _events(
 
     `now` are the sizes at the start of the sweep. Rows are filled up by infinite t of size 0.
     """
+    # A component with unit u has size s from t = s / u on.
     with np.errstate(divide="ignore", over="ignore"):
         inverse = np.where(units > 0, units, np.float32(np.nan))
         last = np.minimum(np.ceil(ends[:, None] * units), most)
@@ -172,6 +173,8 @@ def _events(
         sizes = now[:, :, None] + np.arange(1, steps + 1, dtype=np.float32)
         times = sizes / inverse[:, :, None]
     wanted = (sizes <= most) & (times < ends[:, None, None])
+    # Times are not negative, so their bits order as they do: time, component and size of an event
+    # are sorted as one word of 64 bits.
     keys = np.where(wanted, times, np.float32(np.inf)).view(np.uint32).astype(np.uint64)
     keys <<= np.uint64(32)
     keys |= np.arange(units.shape[1], dtype=np.uint64)[:, None] << np.uint64(8)
@@ -228,6 +231,7 @@ def _gather_bits(rows: Bytes, columns: Places, bits: Places) -> Bytes:
 @cache
 def bit_places(num_bits: int) -> Places:
     """Return for each bit of a block which it is: component * e + bit of its code, [64 e]."""
+    # Codes of 3, 5 and 7 bits have the top bits of all components after the others.
     plane = {3: 2, 5: 4, 7: 6}.get(num_bits, num_bits)
     at = np.arange(COMPONENTS * plane)
     byte, bit = at // 8, at % 8

@@ -228,6 +228,7 @@ def encode_segment(ids: Ids) -> pb.U64Segment:
     holes = end - start - len(ids)
     if not holes:
         return _range(start, end)
+    # Estimates of the official writer, which decide what it writes.
     by_form = {
         "holes": SEGMENT_BYTES + 4 * holes,
         "bitmap": SEGMENT_BYTES + -(-(end - start) // 8),

@@ -317,6 +317,7 @@ def write_partition(
     joined = b"".join(text + bytes([END_OF_TEXT]) for text in texts) + b"\x00" * bool(texts)
     text = np.frombuffer(joined, np.uint8)
     endings = suffix_array(text)
+    # the Burrows-Wheeler transform: the byte before each suffix, in the order of suffixes
     before = text[endings - 1]
     counts = np.bincount(before, minlength=BYTES)
     tree, samples = build_tree(counts), endings[::SAMPLE_RATE].astype(np.uint64)

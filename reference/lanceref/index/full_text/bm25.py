@@ -184,9 +184,11 @@ def _front(frequencies: Numbers, lengths: Numbers, sizes: Counts) -> tuple[Count
     keys = runs << np.uint64(32) | ~frequencies
     order = np.argsort(keys)
     keys = keys[order]
+    # of one frequency the shortest document counts
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     length = np.minimum.reduceat(lengths[order], first).astype(np.int64)
     runs, frequency = (keys[first] >> np.uint64(32)).astype(np.int64), frequencies[order[first]]
+    # a document counts that is shorter than all of its run with higher frequencies
     falling = length - runs * (int(length.max(initial=0)) + 1)
     least = np.minimum.accumulate(falling)
     kept = np.concatenate([[True], falling[1:] < least[:-1]])

@@ -277,6 +277,7 @@ class _Builder:
             ways = self._open[depth].ways
             if not ways or ways[-1][0] != token[depth]:
                 break
+            # What both tokens share of their outputs stays; the rest of the older moves one way on.
             shared = min(ways[-1][1], output)
             rest = ways[-1][1] - shared
             output -= shared
@@ -284,6 +285,7 @@ class _Builder:
             depth += 1
             if rest:
                 self._open[depth].add_output(rest)
+        # Nodes below the shared prefix get no more ways: they are written.
         self._close(depth)
         for octet in token[depth:]:
             self._open[-1].ways.append([octet, output, 0])
