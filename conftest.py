@@ -1,7 +1,10 @@
-"""Settings of every test: property tests are not timed, because machines differ; and kernels are
-used from the first byte on where numba is installed.
+"""Settings of every test: property tests are not timed, because machines differ; kernels are used
+from the first byte on where numba is installed; the oracle is asked where it is installed.
 """
 
+from importlib.util import find_spec
+
+import pytest
 from hypothesis import HealthCheck, settings
 from lanceref.fast.codecs import KERNEL_USE
 
@@ -13,3 +16,11 @@ settings.register_profile(
 settings.load_profile("untimed")
 
 KERNEL_USE.enough = KERNEL_USE.smallest = 0
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests that ask the oracle where it is not installed."""
+    if find_spec("lance") is None:
+        for item in items:
+            if item.get_closest_marker("oracle"):
+                item.add_marker(pytest.mark.skip("the oracle is not installed"))

@@ -120,6 +120,14 @@ def fast(session: nox.Session) -> None:
 
 
 @nox.session
+def alone(session: nox.Session) -> None:
+    """Run the tests of the reference where the oracle is not installed."""
+    session.install("-e", ".[test]")
+    tests = session.posargs or ["reference/tests"]
+    session.run("pytest", "-m", "not spark and not nightly", "-n", "2", *tests)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check format, imports and house rules."""
     session.install(RUFF)
@@ -238,7 +246,8 @@ def campaign(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Run the tests marked `nightly`, every campaign and the mutants."""
+    """Run the tests marked `nightly`, every campaign and the mutants; then session `alone`."""
+    session.notify("alone")
     _install_for(session, *CAMPAIGNS)
     python, build = ["python", "-m", "lance_conformance.campaigns"], "build/nightly"
     Path(build).mkdir(parents=True, exist_ok=True)

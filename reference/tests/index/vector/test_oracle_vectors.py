@@ -3,7 +3,6 @@
 import json
 import sys
 
-import lance
 import lanceref
 import numpy as np
 import pyarrow as pa
@@ -18,7 +17,7 @@ from pylanceref.file import LanceFileReader
 from .indexed import fixed, opened, points, table, write
 
 pytestmark = pytest.mark.oracle
-
+lance = pytest.importorskip("lance")
 
 NODES = 2000
 
