@@ -40,11 +40,14 @@ class Refuses:
     """The operation is refused; `stage` is where a reader usually notices, and no verdict.
 
     Where `unless` is a table, a reader that can do without the broken part may return it instead.
+    `unknown_flags` are bits of the reader word of a valid table that the reader says it does not
+    know: refusing it is right, and shows no more than that the case is not claimed.
     """
 
     stage: str = "any"
     before_output: bool = False
     unless: HoldsTable | None = None
+    unknown_flags: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,9 @@ def expand(case: Case, claims: Claims) -> list[Check]:
     expected = alternative(case, claims)
     op = main_operation(case)
     args = _asked(case)
-    if _unknown_flags(case, claims):
-        return [Check("full", op, args, Refuses())]
+    if unknown := _unknown_flags(case, claims):
+        refused = Refuses(unknown_flags=0 if case.is_negative else unknown)
+        return [Check("full", op, args, refused)]
     if "reject" in expected:
         checks = [Check("full", op, args, _refusal(case, expected, claims)), _validation(Reports())]
     elif "survive" in expected:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lance_conformance import violations
 from lance_conformance.accepted import leniencies
 from lance_conformance.cases import Case
 from lance_conformance.checks import (
@@ -63,6 +64,9 @@ def _judge_refusal(check: Check, response: Message, out: Path) -> Verdict:
         return Verdict(Outcome.PASS, _reason(response))
     if not isinstance(check.expect, Refuses):
         return Verdict(Outcome.REJECTS_VALID, _reason(response))
+    if check.expect.unknown_flags:
+        told = f"refused, as it should; not claimed: reader flags {check.expect.unknown_flags}"
+        return Verdict(Outcome.UNSUPPORTED, told)
     if check.expect.before_output and _holds_something(out):
         return Verdict(Outcome.FAIL, "refused after output had been delivered")
     stage, expected = response["reject"]["stage"], check.expect.stage
@@ -87,7 +91,8 @@ def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdic
     if isinstance(expect, Reports):
         return _judge_findings(expect, body)
     if isinstance(expect, IsValid):
-        return PASS if body["valid"] else Verdict(Outcome.REJECTS_VALID, _reported(body))
+        found = _calls_invalid(body)
+        return Verdict(Outcome.REJECTS_VALID, _reported(body)) if found else PASS
     if isinstance(expect, HasFacts):
         missing = _contradiction(expect.facts, body, "")
         return PASS if missing is None else Verdict(Outcome.FAIL, missing)
@@ -132,9 +137,17 @@ def _judge_findings(expect: Reports, body: Mapping[str, Any]) -> Verdict:
     absent = [clause for clause in expect.clauses if clause not in found]
     if absent:
         return Verdict(Outcome.FAIL, f"{_reported(body)}, not {', '.join(absent)}")
-    if not expect.clauses and body["valid"]:
+    if not expect.clauses and not _calls_invalid(body):
         return Verdict(Outcome.ACCEPTS_INVALID, "validate calls the bytes valid")
     return PASS
+
+
+def _calls_invalid(body: Mapping[str, Any]) -> bool:
+    """Whether a body of `validate` says that a MUST is broken, even where it says `valid` too."""
+    return not body["valid"] or any(
+        finding.get("severity") == "must" or finding.get("clause") in violations.musts()
+        for finding in body["findings"]
+    )
 
 
 def _clauses(body: Mapping[str, Any]) -> list[str]:

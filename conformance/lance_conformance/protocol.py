@@ -46,7 +46,7 @@ def decode(line: bytes) -> Message:
         raise ProtocolError(f"a line of more than {MAX_LINE_BYTES} bytes, it begins {shown!r}")
     try:
         message = json.loads(
-            line,
+            line.decode("utf-8"),
             object_pairs_hook=_object,
             parse_int=_integer,
             parse_float=_float,

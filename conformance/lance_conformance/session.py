@@ -80,6 +80,7 @@ class Session:
         self._listener = listener
         self._stop = stop
         self._process: AdapterProcess | None = None
+        self._claims: Claims
         self._next_id = 0
         self.scratch = scratch
         self.starts = 0
@@ -136,7 +137,9 @@ class Session:
             raise AdapterUnusable(f"cannot start {self._command[0]}: {error}") from error
         self.starts += 1
         try:
-            self._claims = self._greet(process)
+            claims = self._greet(process)
+            if self.starts > 1 and claims != self._claims:
+                raise ProtocolError("it does not claim what it claimed when it was started first")
         except (Death, ProtocolError) as error:
             tail = process.stderr_tail()
             process.kill()
@@ -145,7 +148,7 @@ class Session:
             process.kill()
             raise
         process.note_base_memory()
-        self._process = process
+        self._claims, self._process = claims, process
         return process
 
     def _greet(self, process: AdapterProcess) -> Claims:

@@ -36,7 +36,10 @@ def show(run: Run, console: Console, *, verbose: bool = False) -> None:
         console.print(Text(run.subset, "yellow"), soft_wrap=True)
     if run.incomplete:
         console.print(Text(f"incomplete: {clean(run.incomplete)}", "yellow"), soft_wrap=True)
-    console.print(_numbers(run))
+    if run.numbers:
+        console.print(_numbers(run))
+    else:
+        console.print(Text("nothing was judged: no case is claimed", "yellow"))
     console.print(_scores(run))
     _levels(run, console)
     console.print(_outcomes(run))

@@ -43,5 +43,11 @@ def strictest(words: Iterable[str]) -> str:
 
 
 @cache
+def musts() -> frozenset[str]:
+    """Return the ids of the clauses that leave no choice."""
+    return frozenset(clause.id for clause in register.load().values() if clause.is_must)
+
+
+@cache
 def _words() -> Mapping[str, str]:
     return {clause.id: clause.violation for clause in register.load().values()}

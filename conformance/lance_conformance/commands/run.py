@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -78,11 +79,22 @@ def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
     return formats
 
 
+class _Output(Console):
+    """Standard output, whose reader may stop before its end, as `head` does: that is no failure."""
+
+    def on_broken_pipe(self) -> None:
+        """Write nothing more, and go on."""
+        with suppress(SystemExit):
+            super().on_broken_pipe()
+
+
 def _report(judged: Run, out: Path | None, formats: list[str], *, verbose: bool) -> None:
-    """Print the summary, write the reports, and exit."""
-    console = Console()
-    summary.show(judged, console, verbose=verbose)
-    paths = files.write(judged, out, formats) if out is not None else []
+    """Write the reports, print the summary, and exit."""
+    console = _Output()
+    try:
+        paths = files.write(judged, out, formats) if out is not None else []
+    finally:
+        summary.show(judged, console, verbose=verbose)
     shown = (path if path.parent == out else path.parent for path in paths)
     for path in dict.fromkeys(shown):
         console.print(f"wrote {path}", soft_wrap=True, highlight=False, markup=False)

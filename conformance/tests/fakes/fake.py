@@ -77,7 +77,7 @@ def misbehave(request):
             os.kill(os.getpid(), signal.SIGSEGV)
         case "exit":
             sys.exit(7)
-        case "flaky":
+        case "flaky" | "forgets":
             if not Path("crashed").exists():
                 Path("crashed").touch()
                 os.abort()
@@ -112,6 +112,8 @@ def main():
         if request["op"] == "hello":
             if MODE == "exits-at-hello":
                 sys.exit("no hello from me")
+            if MODE == "forgets" and Path("crashed").exists():
+                del HELLO["capabilities"]["validate"]
             response = {"ok": HELLO}
         else:
             response = misbehave(request)
