@@ -27,6 +27,7 @@ from lance_conformance.judge import PASS, Verdict, judge
 from lance_conformance.left_behind import contradiction, manifest_facts
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol import Message
+from lance_conformance.scratch import scratch_folder
 from lance_conformance.session import Answer
 from lance_conformance.written import unowned
 
@@ -64,12 +65,26 @@ def act(case: Case, expected: Mapping[str, Any], given: Path, ask: Ask) -> Itera
         answer = ask(step["actor"], step["op"], fields)
         verdict = _told(case, step["op"], answer)
         if verdict == PASS and answer.response is not None:
-            became = outcome(answer.response, fields, before, versions(given))
-            verdict = _judge(became, allowed, answer.response)
+            verdict = _became(answer.response, fields, before, given, allowed)
         yield Acted(f"step {number + 1}", verdict, answer)
         if verdict.outcome != Outcome.PASS:
             return
     yield from _left(case, expected, given, ask)
+
+
+def _became(
+    response: Message,
+    fields: Mapping[str, object],
+    before: list[int],
+    given: Path,
+    allowed: list[str],
+) -> Verdict:
+    """Return the verdict on what a step left on disk, which may be anything."""
+    try:
+        after = versions(given)
+    except LanceError as error:
+        return Verdict(Outcome.FAIL, f"the reference refuses what is there: {error}")
+    return _judge(outcome(response, fields, before, after), allowed, response)
 
 
 def versions(root: Path) -> list[int]:
@@ -88,7 +103,7 @@ def outcome(
 
     A cleanup takes old versions away and makes none. The stage of a refusal is not considered.
     """
-    made = after[-1:] != before[-1:]
+    made = bool(after) and after[-1:] != before[-1:]
     if "reject" in response:
         refusal = response["reject"]
         if made:
@@ -146,22 +161,24 @@ def _left(case: Case, expected: Mapping[str, Any], given: Path, ask: Ask) -> Ite
     if "table" in expected:
         wanted = expected_table(case, expected)
         actor = case.manifest["input"]["steps"][-1]["actor"]
-        answer = ask(actor, "dataset.read", _reading(given, args, "self"))
-        yield Acted("self", _held(case, wanted, answer, given, "self"), answer)
-        answer = Answer(in_process("dataset.read", _reading(given, args, "reference")))
-        yield Acted("reference", _held(case, wanted, answer, given, "reference"), answer)
+        out = given.parent / "self.arrow"
+        answer = ask(actor, "dataset.read", _reading(given, args, out))
+        yield Acted("self", _held(case, wanted, answer, out), answer)
+        with scratch_folder() as apart:  # an adapter may have put anything beside the table
+            out = apart / "reference.arrow"
+            answer = Answer(in_process("dataset.read", _reading(given, args, out)))
+            yield Acted("reference", _held(case, wanted, answer, out), answer)
     yield Acted("manifest", _satisfies(expected, given))
 
 
-def _reading(given: Path, args: Mapping[str, object], who: str) -> dict[str, object]:
-    return {"uri": str(given), **args, "out": str(given.parent / f"{who}.arrow")}
+def _reading(given: Path, args: Mapping[str, object], out: Path) -> dict[str, object]:
+    return {"uri": str(given), **args, "out": str(out)}
 
 
-def _held(case: Case, wanted: HoldsTable, answer: Answer, given: Path, who: str) -> Verdict:
+def _held(case: Case, wanted: HoldsTable, answer: Answer, out: Path) -> Verdict:
     if answer.response is None:
         return Verdict(answer.outcome, answer.detail)
-    check = Check(who, "dataset.read", {}, wanted)
-    found = judge(case, check, answer.response, given.parent / f"{who}.arrow")
+    found = judge(case, Check(out.stem, "dataset.read", {}, wanted), answer.response, out)
     return found if found.outcome == Outcome.PASS else Verdict(found.outcome, found.detail)
 
 

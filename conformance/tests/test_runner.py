@@ -114,9 +114,8 @@ def test_command_that_does_not_exist_is_unusable(tmp_path):
 def test_isolation_starts_a_process_per_case(toy_suite, open_session):
     """With isolation every case has a process of its own."""
     session = open_session("perfect")
-    worker = Worker(session, isolate=True)
     for case in cases.load(toy_suite):
-        worker.run(case)
+        Worker(session, isolate=True).run(case)
     session.close()
 
     assert 3 == session.starts
@@ -188,10 +187,8 @@ def test_process_is_replaced(open_session, mode):
 def test_listener_hears_both_sides(open_session):
     """Every message is printed with its direction, hello first."""
     heard: list[tuple[str, object]] = []
-    quiet = open_session("perfect")
-    session = Session(
-        quiet._command, quiet.scratch, lambda side, message: heard.append((side, message["id"]))
-    )
+    session = open_session("perfect")
+    session._listener = lambda side, message: heard.append((side, message["id"]))
     ask(session)
     session.close()
 
