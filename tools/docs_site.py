@@ -167,15 +167,7 @@ def _index(
             *("spec/index", "spec/divergences", "spec/defects", "```", ""),
             *("```{toctree}", ":caption: Suite", ":maxdepth: 1", ""),
             *("cases/index", "protocol", "implementations", "```", ""),
-            *(
-                "```{toctree}",
-                ":hidden:",
-                ":caption: Failing cases",
-                "",
-                *failing,
-                "```",
-                "",
-            ),
+            *("```{toctree}", ":hidden:", ":caption: Failing cases", "", *failing, "```", ""),
         ]
     )
 

@@ -190,11 +190,7 @@ def _put(
 
 
 def _asked(
-    step: _Step,
-    work: Sequence[Mutant],
-    pool: Executor,
-    seconds: float,
-    options: argparse.Namespace,
+    step: _Step, work: Sequence[Mutant], pool: Executor, seconds: float, options: argparse.Namespace
 ) -> list[Judged]:
     """Return what the cases or tests of a step say of mutants, now or before."""
     path, is_first = options.out / step.file, seconds < options.seconds

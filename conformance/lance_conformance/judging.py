@@ -11,16 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import (
-    __version__,
-    cases,
-    known,
-    places,
-    profiles,
-    register,
-    runner,
-    subset,
-)
+from lance_conformance import __version__, cases, known, places, profiles, register, runner, subset
 from lance_conformance.cases import Selection
 from lance_conformance.known import Known, Reckoning
 from lance_conformance.outcomes import GOOD, Outcome

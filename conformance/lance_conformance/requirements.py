@@ -12,11 +12,7 @@ from typing import Any
 from lance_conformance.cases import Case
 from lance_conformance.session import Claims
 
-_ASKING = (
-    ("filter", "filters"),
-    ("text", "full-text queries"),
-    ("nearest", "vector queries"),
-)
+_ASKING = (("filter", "filters"), ("text", "full-text queries"), ("nearest", "vector queries"))
 """Arguments that are claimed by name, and what they are called."""
 
 _PARTS = ("ranges", "rows")

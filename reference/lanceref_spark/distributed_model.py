@@ -104,10 +104,7 @@ def train_model(
 
 
 def _codebook(
-    vectors: AnyVectors,
-    storage: Mapping[str, object],
-    model: Model,
-    random: np.random.Generator,
+    vectors: AnyVectors, storage: Mapping[str, object], model: Model, random: np.random.Generator
 ) -> AnyVectors:
     """Train codewords, of l2 and cosine from what vectors are from their centroids."""
     count, num_bits = storage["num_sub_vectors"], storage.get("num_bits", 8)

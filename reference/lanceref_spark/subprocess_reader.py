@@ -40,11 +40,7 @@ def rows_apart(
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
-            [sys.executable, "-m", CHILD],
-            stdin=pipe,
-            stdout=pipe,
-            stderr=errors,
-            env=environment,
+            [sys.executable, "-m", CHILD], stdin=pipe, stdout=pipe, stderr=errors, env=environment
         )
         try:
             whole = yield from _answer(child, question)

@@ -10,14 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from lanceref.codecs import (
-    bitpack,
-    general,
-    nested,
-    sequence,
-    symbol_coder,
-    variable,
-)
+from lanceref.codecs import bitpack, general, nested, sequence, symbol_coder, variable
 from lanceref.codecs.bitpack import BLOCK, WIDTHS
 from lanceref.codecs.buffers import MiniBlocks, flat_blocks, flat_encoding
 from lanceref.codecs.choose import Encode, Kind, fsst_encoding

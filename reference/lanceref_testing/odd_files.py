@@ -18,10 +18,7 @@ from lanceref_testing.oddities import Chance
 
 
 def odd_file(
-    path: str | os.PathLike[str],
-    table: pa.Table,
-    version: FileVersion,
-    rng: Chance,
+    path: str | os.PathLike[str], table: pa.Table, version: FileVersion, rng: Chance
 ) -> None:
     """Write a table as a file of 2.0 to 2.3 (dense) that is odd in every way there is.
 

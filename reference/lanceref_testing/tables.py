@@ -62,12 +62,7 @@ def draw_sample(rng: Random, version: FileVersion, max_depth: int) -> Sample:
 
 
 def _draw_column(
-    rng: Random,
-    name: str,
-    num_rows: int,
-    version: FileVersion,
-    max_depth: int,
-    labels: set[str],
+    rng: Random, name: str, num_rows: int, version: FileVersion, max_depth: int, labels: set[str]
 ) -> tuple[pa.Field, pa.Array]:
     if rng.random() < 0.08:
         type_, metadata, nullable = packed_struct(rng, version), {"packed": "true"}, False

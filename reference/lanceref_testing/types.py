@@ -24,12 +24,7 @@ NUMBERS: tuple[pa.DataType, ...] = (
 )
 """Integers and floats."""
 
-STRINGS: tuple[pa.DataType, ...] = (
-    pa.string(),
-    pa.large_string(),
-    pa.binary(),
-    pa.large_binary(),
-)
+STRINGS: tuple[pa.DataType, ...] = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 """Types of variable width."""
 
 FAMILIES: dict[str, Callable[[Random], pa.DataType]] = {

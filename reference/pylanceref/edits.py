@@ -98,10 +98,7 @@ def update(
             ids = [one.id for top in tops if top.name in updates for one in top.flat()]
             operations.update.put_update(transaction, removal, new.fragments, ids)
             staged = Staged(
-                transaction,
-                dictionaries=new.dictionaries,
-                affected=removal.affected,
-                draft=draft,
+                transaction, dictionaries=new.dictionaries, affected=removal.affected, draft=draft
             )
             table._commit(staged)
         return {"num_rows_updated": removal.num_rows}

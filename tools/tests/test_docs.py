@@ -157,16 +157,8 @@ CASES = [
         ("table/any/b/c", "read-dataset"),
     )
 ]
-WHO = [
-    Judged(
-        "x",
-        "1",
-        {"file/2.1/b/c": "pass", "file/2.1/b/neg-d": "panic", "table/any/b/c": "unsupported"},
-        {},
-        {},
-        {},
-    )
-]
+OUTCOMES = {"file/2.1/b/c": "pass", "file/2.1/b/neg-d": "panic", "table/any/b/c": "unsupported"}
+WHO = [Judged("x", "1", OUTCOMES, {}, {}, {})]
 
 
 def test_a_row_has_the_three_numbers():
@@ -230,10 +222,8 @@ def test_reports_are_found_where_sessions_leave_them(tmp_path):
         (tmp_path / folder / "report.jsonl").write_text("\n".join(lines) + "\n")
 
     row = {"case": "a", "releases": {"3": "crash", "14": "not run"}, "others": {"x 1": "fail"}}
-    names = [
-        {"name": name, "version": n}
-        for name, n in (("x", "1"), ("pylance", "3"), ("pylance", "14"))
-    ]
+    pairs = (("x", "1"), ("pylance", "3"), ("pylance", "14"))
+    names = [{"name": name, "version": version} for name, version in pairs]
     known = docs_site.told({"implementations": names, "read": [row]})
     found = {one.label: one.outcomes for one in docs_site.reports(tmp_path, known)}
 

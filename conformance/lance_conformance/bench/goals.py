@@ -95,15 +95,7 @@ GOALS = (
         ("2.1",),
         mean=True,
     ),
-    Goal(
-        "P1 default",
-        "scan at the default size",
-        ("default scan",),
-        2,
-        2,
-        ("2.1",),
-        mean=True,
-    ),
+    Goal("P1 default", "scan at the default size", ("default scan",), 2, 2, ("2.1",), mean=True),
     Goal(
         "P2",
         "scan, worst table but FSST",

@@ -15,13 +15,7 @@ def ask(module: ModuleType, path: str, data: Data, probes: int, refine: int | No
     """Ask every query, and return the recall at K."""
     dataset, found = module.dataset(path), 0
     for query, wanted in zip(data.queries, data.nearest, strict=True):
-        nearest = {
-            "column": "v",
-            "q": query,
-            "k": K,
-            "nprobes": probes,
-            "refine_factor": refine,
-        }
+        nearest = {"column": "v", "q": query, "k": K, "nprobes": probes, "refine_factor": refine}
         answer = dataset.to_table(nearest=nearest, columns=["i", "_distance"])
         found += len(wanted & set(answer["i"].to_pylist()))
     return found / (K * len(data.queries))

@@ -13,15 +13,7 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from lance_conformance import (
-    cases,
-    json_tables,
-    places,
-    profiles,
-    schemas,
-    subset,
-    suite,
-)
+from lance_conformance import cases, json_tables, places, profiles, schemas, subset, suite
 from lance_conformance.cases import Case
 from lance_conformance.commands import options
 from lance_conformance.judging import Order

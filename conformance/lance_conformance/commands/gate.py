@@ -26,8 +26,7 @@ from lance_conformance.gate.definitions import NoBuf, buf_path
 from lance_conformance.gate.trees import NoTree, Tree, is_same, opened
 
 Side = Annotated[
-    str,
-    typer.Option(metavar="REF", help="Revision of git, or a folder written ./x, ../x or /x."),
+    str, typer.Option(metavar="REF", help="Revision of git, or a folder written ./x, ../x or /x.")
 ]
 
 

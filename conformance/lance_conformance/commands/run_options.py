@@ -23,13 +23,11 @@ class Isolation(StrEnum):
 
 
 Known = Annotated[
-    Path | None,
-    typer.Option(exists=True, dir_okay=False, help="List of known failures (TOML)."),
+    Path | None, typer.Option(exists=True, dir_okay=False, help="List of known failures (TOML).")
 ]
 Formats = Annotated[str, typer.Option(help="Formats, comma separated.")]
 Out = Annotated[
-    Path | None,
-    typer.Option(help="Folder for the reports, written case by case. Default: none."),
+    Path | None, typer.Option(help="Folder for the reports, written case by case. Default: none.")
 ]
 Shuffle = Annotated[int | None, typer.Option(metavar="SEED", help="Run in random order.")]
 Isolate = Annotated[Isolation, typer.Option(help="`always` starts a process per case.")]

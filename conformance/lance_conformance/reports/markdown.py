@@ -7,12 +7,7 @@ from collections.abc import Iterator
 
 from lance_conformance import __version__
 from lance_conformance.outcomes import MEANINGS, Outcome
-from lance_conformance.outside_text import (
-    first_line,
-    markdown_code,
-    markdown_prose,
-    shortened,
-)
+from lance_conformance.outside_text import first_line, markdown_code, markdown_prose, shortened
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.score import percent
 from lance_conformance.runner import CaseResult

@@ -40,10 +40,7 @@ def to_junit(path: str, findings: Sequence[Finding]) -> str:
     """Return a JUnit test suite with a failed test per finding of MUST level."""
     failures = [f for f in findings if f.severity == "must"]
     suite = ElementTree.Element(
-        "testsuite",
-        name=clean(path),
-        tests=str(max(1, len(findings))),
-        failures=str(len(failures)),
+        "testsuite", name=clean(path), tests=str(max(1, len(findings))), failures=str(len(failures))
     )
     for finding in findings:
         case = ElementTree.SubElement(

@@ -12,13 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs import (
-    bitpack,
-    general,
-    nested,
-    sequence,
-    variable_offsets,
-)
+from lanceref.codecs import bitpack, general, nested, sequence, variable_offsets
 from lanceref.codecs.buffers import Buffer, decode_flat, has_payload, unsupported, value_bits
 from lanceref.codecs.values import Fixed, Values
 from lanceref.core.errors import CorruptPage, LimitExceeded

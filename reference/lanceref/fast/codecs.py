@@ -26,14 +26,7 @@ from numpy.typing import NDArray
 from lanceref.codecs import choose, symbol_coder, variable
 from lanceref.codecs.symbol_coder import Coder, Codes, Words, longest, make_coder, stored, words_at
 from lanceref.codecs.values import Bools, Bytes, Fixed, Ints, Values, Variable
-from lanceref.codecs.variable import (
-    ESCAPE,
-    LONGEST,
-    Symbols,
-    SymbolTable,
-    check_codes,
-    literals,
-)
+from lanceref.codecs.variable import ESCAPE, LONGEST, Symbols, SymbolTable, check_codes, literals
 from lanceref.core.errors import Place
 
 GROWTH = 3

@@ -313,12 +313,7 @@ def run_end(rows: ChunkRows, start: int) -> int:
 
 @cursor.read_extents.replaced_by
 def read_extents(
-    file: FileBytes,
-    starts: Ints,
-    sizes: Ints,
-    name: str,
-    clause: str,
-    gap: int = MERGE_GAP_BYTES,
+    file: FileBytes, starts: Ints, sizes: Ints, name: str, clause: str, gap: int = MERGE_GAP_BYTES
 ) -> tuple[NDArray[np.uint8], Ints]:
     """Read many extents; return bytes that hold all of them, and where each begins there.
 

@@ -77,11 +77,7 @@ def distances_to(vectors: AnyVectors, centroids: AnyVectors, ids: Ids, metric: M
 
 
 def train(
-    vectors: AnyVectors,
-    k: int,
-    metric: Metric,
-    random: np.random.Generator,
-    rounds: int = ROUNDS,
+    vectors: AnyVectors, k: int, metric: Metric, random: np.random.Generator, rounds: int = ROUNDS
 ) -> AnyVectors:
     """Return k centroids [k, d] of vectors [n, d], n at least k, in their type.
 

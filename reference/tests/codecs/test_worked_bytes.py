@@ -239,11 +239,7 @@ VALUES = {
     "a list with a null: bitmap, items": (
         LIST,
         Kind(),
-        [
-            b"\x3d" + words([1, 2], 16),
-            b"\x03" + words([3, 4], 16),
-            b"\x03" + words([5, 6], 16),
-        ],
+        [b"\x3d" + words([1, 2], 16), b"\x03" + words([3, 4], 16), b"\x03" + words([5, 6], 16)],
     ),
     "rows of fixed width": (
         Rows(2, (fixed([1, 2], 16), fixed([9, 8], 8))),

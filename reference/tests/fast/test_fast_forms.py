@@ -20,11 +20,7 @@ from lanceref.codecs.buffers import flat_encoding
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.symbol_coder import make_coder
 from lanceref.codecs.values import Fixed, join_pieces
-from lanceref.codecs.variable import (
-    decode_codes,
-    parse_symbol_table,
-    symbol_table,
-)
+from lanceref.codecs.variable import decode_codes, parse_symbol_table, symbol_table
 from lanceref.core.context import Context, Specified, is_plain, plain_forms
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import BytesError
@@ -224,10 +220,7 @@ def test_chunks_of_any_widths_are_unpacked_alike(bits, widths):
     assert values.reshape(-1).tolist() == together(blocks.encoding, chunks, [1024] * len(chunks))
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 90), st.integers(0, 9)), max_size=20),
-    st.integers(0, 12),
-)
+@given(st.lists(st.tuples(st.integers(0, 90), st.integers(0, 9)), max_size=20), st.integers(0, 12))
 def test_pieces_are_joined_alike(pieces, size):
     """Ranges anywhere, of any size; rows of one size, and at equal distances."""
     data, even = np.arange(102, dtype=np.uint8), 4 * np.arange(len(pieces))

@@ -211,8 +211,9 @@ def test_commits_remove_old_versions(tmp_path, maker, settings, left):
 
 
 def test_young_versions_stay(table):
-    """Two weeks by default; as many as are to be retained."""
+    """Two weeks by default; as many as are to be retained; those that are not listed."""
     assert 0 == table.cleanup_old_versions().old_versions
+    assert 0 == table.cleanup_old_versions(versions=[7]).old_versions
     assert 1 == table.cleanup_old_versions(retain_versions=2).old_versions
     assert [2, 3] == _versions(table)
     with pytest.raises(ValueError, match="greater than 0"):

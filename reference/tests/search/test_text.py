@@ -172,6 +172,12 @@ def dataset(tmp_path_factory):
     return pylanceref.dataset(made.uri)
 
 
+def test_a_word_of_a_document_is_named_by_its_path(dataset):
+    """And its type; the text after them may hold commas."""
+    for text, rows in (("a,str,fox", [1]), ("a,str,a,dog", [2]), ("a,str,cat", [])):
+        assert rows == dataset.to_table(full_text_query=MatchQuery(text, "j"))["i"].to_pylist()
+
+
 NEAR = {"column": "v", "q": [0.0] * 4}
 
 

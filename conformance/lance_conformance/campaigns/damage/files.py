@@ -329,7 +329,4 @@ def flips(plan: Plan) -> Iterator[Session]:
         yield Session(chosen, run)
 
 
-PARTS = (
-    Part("files", 20_000, files, conclude=broken_in_sum),
-    Part("flips", 60_000, flips),
-)
+PARTS = (Part("files", 20_000, files, conclude=broken_in_sum), Part("flips", 60_000, flips))

@@ -31,10 +31,7 @@ OF_TABLES = {
 }
 """Groups of the files of a table, but for its manifest, by their paths."""
 
-OF_INDICES = {
-    "_indices/*.idx": "vector index file",
-    "_indices/*.lance": "scalar index file",
-}
+OF_INDICES = {"_indices/*.idx": "vector index file", "_indices/*.lance": "scalar index file"}
 """Groups of the files of indices."""
 
 

@@ -48,10 +48,7 @@ RACES: dict[str, tuple[str, ...]] = {
 }
 """What the writers of a race do, in turn."""
 
-ENGINES: dict[str, tuple[str, ...]] = {
-    "lanceref": ("lanceref",),
-    "mixed": ("lanceref", "oracle"),
-}
+ENGINES: dict[str, tuple[str, ...]] = {"lanceref": ("lanceref",), "mixed": ("lanceref", "oracle")}
 """Who the writers are, in turn."""
 
 

@@ -201,11 +201,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
 
     @classmethod
     def write(
-        cls,
-        entries: Entries,
-        own: MinHashParameters,
-        training: Training,
-        writer: SegmentWriter,
+        cls, entries: Entries, own: MinHashParameters, training: Training, writer: SegmentWriter
     ) -> Built:
         """Write the files of documents and of their bands."""
         keys, signatures = entries.keys, np.asarray(entries.values, np.uint16)
