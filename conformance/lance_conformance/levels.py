@@ -20,6 +20,9 @@ _NESTED = frozenset({"list", "large_list", "fixed_size_list", "struct", "map"})
 _BITPACKED = frozenset(
     {"bitpacked", "bitpacked_for_non_neg", "inline_bitpacking", "out_of_line_bitpacking"}
 )
+_FIRST_FLAGS = 1 | 2
+"""Flags of the chapter for a first reader: deletion files, stable row ids."""
+
 _COMPRESSED = frozenset(
     {"byte_stream_split", "delta", "dictionary", "fsst", "general", "indexed", "lz4"}
     | {"packed_struct", "range", "rle", "variable_packed_struct", "zstd"}
@@ -32,7 +35,8 @@ Manifest = Mapping[str, Any]
 class Rule:
     """What a case must be: of one of the kinds and topics, and with one of the words; empty is any.
 
-    The topic is the third part of the id. Every clause of the case begins with `clauses`.
+    The topic is the third part of the id. Every clause of the case begins with `clauses`. `beyond`:
+    it needs a file version, or a flag of readers, that the chapter for a first reader leaves out.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -41,6 +45,7 @@ class Rule:
     encodings: frozenset[str] = frozenset()
     features: frozenset[str] = frozenset()
     clauses: str = ""
+    beyond: bool = False
 
     def fits(self, manifest: Manifest) -> bool:
         """Whether a case is what the rule asks for."""
@@ -52,6 +57,7 @@ class Rule:
             and (not self.encodings or not self.encodings.isdisjoint(requires.get("encodings", ())))
             and (not self.features or not self.features.isdisjoint(requires.get("features", ())))
             and all(clause["id"].startswith(self.clauses) for clause in manifest["clauses"])
+            and (not self.beyond or _is_beyond(requires))
         )
 
 
@@ -105,8 +111,9 @@ TABLES = (
     ),
     Step(
         "evolved",
-        "columns in several files, files below other roots, tables of old releases",
+        "columns in several files, files of other versions or below other roots, old releases",
         (
+            Rule(beyond=True),
             Rule(features=_set("several-data-files", "base-paths")),
             Rule(topics=_set("backward", "after")),
         ),
@@ -210,6 +217,11 @@ def _last(steps: tuple[Step, ...], manifest: Manifest) -> str:
     """Return the last step with a rule that fits; one that stands alone precedes the others."""
     order = [*(step for step in steps if step.alone), *reversed(steps)]
     return next(s.name for s in order if any(rule.fits(manifest) for rule in s.rules))
+
+
+def _is_beyond(requires: Mapping[str, Any]) -> bool:
+    flags = int(requires.get("reader_flags", 0))
+    return requires.get("file_version") in _FILE_VERSIONS[1:] or bool(flags & ~_FIRST_FLAGS)
 
 
 def _topic(manifest: Manifest) -> str:

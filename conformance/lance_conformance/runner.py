@@ -222,7 +222,8 @@ def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseRes
     outcome = worst(result.outcome for result in results)
     detail = next((r.detail for r in results if r.outcome == outcome), "")
     if case.kind == "lint" and outcome == Outcome.PASS and "validate" not in claims.capabilities:
-        told = "reads as it should; not claimed: operation validate"
+        done = "refused, as it may be" if any(r.reject for r in results) else "reads as it should"
+        told = f"{done}; not claimed: operation validate"
         return CaseResult(case, Outcome.UNSUPPORTED, tuple(results), told)
     if (
         case.is_negative

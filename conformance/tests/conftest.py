@@ -38,7 +38,7 @@ def _manifest(case_id: str, kind: str, data: bytes) -> dict[str, object]:
         "title": f"A toy of kind {kind}",
         "kind": kind,
         "clauses": [{"id": "L.toy.columns", "role": "positive"}],
-        "requires": {"op": "file.read", "file_version": "2.0"},
+        "requires": {"op": "file.read", "file_version": "2.1"},
         "provenance": {"made_by": "hand", "version": "1"},
         "input": {"path": "data.lance", "sha256": hashlib.sha256(data).hexdigest()},
         "expect": [{"table": {"path": "expect.arrow", "order": "storage"}}],

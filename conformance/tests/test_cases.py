@@ -192,7 +192,6 @@ def test_the_profile_of_a_case(kind, requires, name, core):
 
 
 CHAPTER = Path(__file__).resolve().parents[2] / "spec" / "05-first-reader.md"
-
 RUNGS = CHAPTER.read_text(encoding="utf-8").split("\n## Rung ")[1:]
 
 
@@ -224,9 +223,17 @@ def test_a_flat_level_needs_no_strings_lists_or_codecs(active):
     chosen = cases.select(active.values(), Selection("all", levels=("2.1-flat",)))
 
     assert {"file/2.1/miniblock/plain", "file/2.1/miniblock/int32"} <= {c.id for c in chosen}
-    for case in chosen:
-        needed = {*case.requires.get("types", ()), *case.requires.get("encodings", ())}
-        assert needed.isdisjoint({"string", "list", "struct", "fsst", "inline_bitpacking"})
+    needed = {w for c in chosen for key in ("types", "encodings") for w in c.requires.get(key, ())}
+    assert needed.isdisjoint({"string", "list", "struct", "fsst", "inline_bitpacking"})
+
+
+def test_the_first_levels_of_tables_need_nothing_but_2_1(active):
+    """No other file version, and no flag but that of deletion files."""
+    first = {"table-basic", "table-deletions"}
+    needs = [case.requires for case in active.values() if case.level in first]
+
+    assert {"2.1"} == {need.get("file_version", "2.1") for need in needs}
+    assert {"0", "1"} == {need.get("reader_flags", "0") for need in needs}
 
 
 def test_counts_follow_the_ladder_and_leave_nothing_out(active):

@@ -45,7 +45,7 @@ def judged(case: Case, out: Path, expect: Expectation, response: dict[str, objec
         (TABLE, NO, Outcome.REJECTS_VALID),
         (TABLE, {**NO, "panicked": True}, Outcome.PANIC),
         (TABLE, {"unsupported": {"feature": "x"}}, Outcome.UNSUPPORTED),
-        (TABLE, {"unsupported": {"feature": "2.0"}}, Outcome.OVERCLAIM),
+        (TABLE, {"unsupported": {"feature": "2.1"}}, Outcome.OVERCLAIM),
         (TABLE, {"adapter_error": {"message": "x"}}, Outcome.INFRA),
         (Refuses(), NO, Outcome.PASS),
         (Refuses(), {**NO, "panicked": True}, Outcome.PANIC),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,8 @@ def next_level(
 ) -> None:
     """Say which level comes next after a report, and with which cases to start.
 
-    Levels come in the order of the chapter for a first reader: those of files of 2.1 first.
+    Levels come in the order of the chapter for a first reader: those of files of 2.1 first. Those
+    before the first level with a case in the report are passed over.
     """
     verdicts = run_options.read_verdicts(report) if report is not None else {}
     told = {id_: outcome for id_, (outcome, _) in verdicts.items()}
@@ -74,16 +76,18 @@ def _ended(verdict: tuple[Outcome, str] | None) -> str:
 def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str | None:
     """Return the first level of the ladder with a case in the way, or none that passes.
 
-    None: every level is reached.
+    The ladder begins at the first level with a case in the report. None: every level is reached.
     """
     counted = _with_must(active)
+    run = {case.level for case in counted if case.id in told}
     waiting = {case.level for case in counted} - {
         case.level for case in counted if told.get(case.id) == Outcome.PASS
     }
     waiting |= {
         case.level for case in counted if levels.is_in_the_way(case.manifest, told.get(case.id))
     }
-    return next((name for name in levels.LADDER if name in waiting), None)
+    ladder = dropwhile(lambda name: run and name not in run, levels.LADDER)
+    return next((name for name in ladder if name in waiting), None)
 
 
 def to_start_with(members: Sequence[Case], told: Mapping[str, Outcome]) -> list[Case]:

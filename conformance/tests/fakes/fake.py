@@ -16,7 +16,7 @@ HELLO = {
     "protocol": 1,
     "implementation": {"name": f"fake-{MODE}", "version": "1", "language": "python"},
     "capabilities": {
-        "file.read": {"versions": ["2.0"], "projection": ["top"], "ranges": True, "rows": True},
+        "file.read": {"versions": ["2.1"], "projection": ["top"], "ranges": True, "rows": True},
         "validate": {},
     },
 }

@@ -119,13 +119,8 @@ def test_a_path_that_leads_out_is_refused(repository):
     """A tree object made by hand holds a folder `..`."""
 
     def made(*arguments: str, given: str) -> str:
-        done = subprocess.run(
-            ["git", *arguments],
-            cwd=repository,
-            input=given.encode(),
-            capture_output=True,
-            check=True,
-        )
+        git, sent = ["git", *arguments], given.encode()
+        done = subprocess.run(git, cwd=repository, input=sent, capture_output=True, check=True)
         return done.stdout.decode().strip()
 
     blob = made("hash-object", "-w", "--stdin", given="evil")
