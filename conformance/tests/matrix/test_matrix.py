@@ -155,7 +155,7 @@ for line in sys.stdin:
     if request["op"] == "bye":
         break
     who = {"name": "writer", "version": "1", "language": "python"}
-    claims = {"write.dataset": {"versions": ["2.0"], "modes": ["create"]}}
+    claims = {"write.dataset": {"versions": ["2.1"], "modes": ["create"]}}
     answer = {"ok": {"protocol": 1, "implementation": who, "capabilities": claims}}
     if request["op"] == "write.dataset":
         with pa.OSFile(request["input"]) as source:
