@@ -18,7 +18,7 @@ from lanceref.storage import is_local, store_options
 from lanceref.storage.local_file import local_path
 from lanceref.storage.manifests.opening import open_table
 from lanceref.storage.objects import TABLE, client_of, split_options
-from lanceref.storage.uri import Location, above, joined, parse_uri
+from lanceref.storage.uri import Location, above, contains, joined, parse_uri
 from pylanceref import DatasetBasePath, dataset
 from pylanceref.file import LanceFileReader, LanceFileSession, LanceFileWriter
 
@@ -33,6 +33,8 @@ def test_what_is_no_text_is_refused(own, lock):
 def test_a_uri_is_taken_apart():
     """The path is decoded and has no slash at its ends."""
     assert Location("s3+ddb", "b", "x y/t", "q=1") == parse_uri("s3+ddb://b/x%20y/t/?q=1")
+    below = [contains("s3://b/t?q=1", uri) for uri in ("s3://b/t/x?r=2", "s3://b/tx", "s3://b")]
+    assert [True, False, False] == below
 
 
 def test_an_unknown_scheme_is_not_found():
