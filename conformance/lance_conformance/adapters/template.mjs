@@ -40,8 +40,7 @@ const operations = {
   },
   "file.read": ({ path, out }) => {
     open(path);
-    // With rows at hand: writeFileSync(out, tableToIPC(table, "file")), of the package apache-arrow,
-    // or without a package the writer in examples/node/arrow.mjs,
+    // With rows at hand write them to `out` (tableToIPC(table, "file") of apache-arrow, or examples/node/arrow.mjs),
     return { unsupported: "reading of rows is not written yet" }; // and return { out }. An honest gap, no failure.
   },
 };
