@@ -19,7 +19,7 @@ TINY = {
     "files": {"differential": 5, "written": 4, "odd": 2},
     "damage": {"files": 80, "tables": 2, "flips": 5},
     "queries": {"grammar": 20, "full_text": 1, "nearest": 1, "answers": 1},
-    "histories": {"plain": 2, "indexed": 3, "conflicts": 3, "releases": 10_000},
+    "histories": {"plain": 2, "indexed": 1, "conflicts": 3, "releases": 10_000},
     "faults": {"concurrency": 98, "crash": 1000, "crash_cloud": 1, "kills": 1, "spark": 1},
     "recall": {"vectors": 1, "rabitq": 30},
 }

@@ -131,4 +131,5 @@ class LocalSource:
             self._fd = -1
 
     def __del__(self) -> None:
-        self.close()
+        if os is not None:  # modules may be gone as a process ends
+            self.close()
