@@ -299,22 +299,22 @@ def _list(layer: PageLayer, layers: Layers, levels: Levels, place: Place) -> tup
         starts = np.flatnonzero(levels.rep != 0)
     # Further outside a list is one entry, its first; repetition counts from the next layer on.
     rep = None if layers.max_rep == 1 else levels.rep[starts] - 1
-    ends = np.append(starts[1:], levels.count)
+    bounds = np.append(starts, levels.count)
     if definition is None:
-        return Layer(len(starts), None, np.append(starts, levels.count)), Levels(
-            len(starts), rep, None
-        )
+        return Layer(len(starts), None, bounds), Levels(len(starts), rep, None)
     firsts = definition[starts]
     # An entry above `below` has no item: it stands alone for a null or empty list, or for what
     # ends further outside.
     has_item, is_special = definition <= layer.below, firsts > layer.below
-    num_special, num_alone = int(np.count_nonzero(is_special)), int(np.count_nonzero(~has_item))
-    if num_alone != num_special or (ends - starts)[is_special].max(initial=1) > 1:
+    num_special = int(np.count_nonzero(is_special))
+    num_alone = levels.count - int(np.count_nonzero(has_item))
+    sizes = bounds[1:][is_special] - starts[is_special]
+    if num_alone != num_special or sizes.max(initial=1) > 1:
         found = f"{num_alone} entries without an item, {num_special} null or empty"
         wanted = "one entry for each null or empty list"
         raise CorruptPage("L.page.levels.special-alone", place, found, wanted)
     outer = Levels(len(starts), rep, firsts)
-    offsets = count_before(has_item, np.append(starts, levels.count))
+    offsets = count_before(has_item, bounds)
     if layer.window < layers.max_def:  # what ends further outside has no slot here
         kept = firsts <= layer.window
         firsts, offsets = firsts[kept], np.append(offsets[:-1][kept], offsets[-1])
