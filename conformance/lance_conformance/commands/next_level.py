@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import dropwhile
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +30,7 @@ def next_level(
     """Say which level comes next after a report, and with which cases to start.
 
     Levels come in the order of the chapter for a first reader: those of files of 2.1 first. Those
-    before the first level with a case in the report are passed over.
+    before the first level with a case in the report come last.
     """
     verdicts = run_options.read_verdicts(report) if report is not None else {}
     told = {id_: outcome for id_, (outcome, _) in verdicts.items()}
@@ -76,7 +75,7 @@ def _ended(verdict: tuple[Outcome, str] | None) -> str:
 def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str | None:
     """Return the first level of the ladder with a case in the way, or none that passes.
 
-    The ladder begins at the first level with a case in the report. None: every level is reached.
+    Levels before the first with a case in the report come last. None: every level is reached.
     """
     counted = _with_must(active)
     run = {case.level for case in counted if case.id in told}
@@ -86,8 +85,9 @@ def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str 
     waiting |= {
         case.level for case in counted if levels.is_in_the_way(case.manifest, told.get(case.id))
     }
-    ladder = dropwhile(lambda name: run and name not in run, levels.LADDER)
-    return next((name for name in ladder if name in waiting), None)
+    ladder = list(levels.LADDER)
+    first = next((at for at, name in enumerate(ladder) if name in run), 0)
+    return next((name for name in ladder[first:] + ladder[:first] if name in waiting), None)
 
 
 def to_start_with(members: Sequence[Case], told: Mapping[str, Outcome]) -> list[Case]:

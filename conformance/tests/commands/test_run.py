@@ -4,6 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from lance_conformance import cases, levels, places
+from lance_conformance.commands.next_level import first_unreached
+
 READ = "toy/any/read/columns"
 
 
@@ -83,6 +86,9 @@ def test_next_names_the_first_level_that_is_not_reached(call, fake, tmp_path):
     one = ("--only", "file/2.1/levels/list", "--out", str(out))
     call("run", *FIXTURES, *one, "--", *fake("unsupported"))
     assert call("next", *FIXTURES, str(out))[1].startswith("2.1-nested: ")
+    (first, *_, last), active = levels.LADDER, [*cases.load(places.fixtures())]
+    passed = {one.id: "pass" for one in active if one.level == last}
+    assert first == first_unreached(active, passed)
 
 
 def test_two_reports_are_compared(call, fake, tmp_path):
