@@ -307,6 +307,36 @@ def unpack_blocks(data: Bytes, starts: Ints, widths: Ints, bits: int, out: Words
                 word, shift = word + ROW, shift - bits
 
 
+FLAG_ROWS, FLAG_LANES = ROW_STARTS[:16], BLOCK // 16
+"""Where the rows of a block of 16-bit words lie, and how many values each has."""
+
+
+@compiled
+def unpack_flags(data: Bytes, starts: Ints, num_blocks: Ints, counts: Ints, out: Bytes) -> bool:
+    """Unpack chunks of 16-bit words of one bit each; return whether the words after them are flags.
+
+    `starts`, `num_blocks` and `counts` (chunks,): a chunk has so many blocks, then a word for each
+    other value. `out` has room for a block after all values, which are written one chunk over the
+    end of the one before.
+    """
+    at = 0
+    for chunk in range(len(starts)):
+        start, to = starts[chunk], at
+        for _ in range(num_blocks[chunk]):
+            words = data[start : start + BLOCK // 8].view(np.uint16)
+            for row in range(16):
+                target, shift = out[to + FLAG_ROWS[row] :], np.uint16(row)
+                for lane in range(FLAG_LANES):
+                    target[lane] = (words[lane] >> shift) & np.uint16(1)
+            start, to = start + BLOCK // 8, to + BLOCK
+        at += counts[chunk]
+        for place in range(to, at):
+            if data[start] > 1 or data[start + 1]:
+                return False
+            out[place], start = data[start], start + 2
+    return True
+
+
 ROWS = 4096
 """Rows whose sums are made before those of the next: they stay in the cache."""
 

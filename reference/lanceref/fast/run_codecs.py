@@ -296,6 +296,12 @@ def _out_of_line(
     is_raw = sizes == full * block_bytes + tail * (bits // 8)
     num_blocks = full + ((tail > 0) & ~is_raw)
     expect(is_raw | (sizes == num_blocks * block_bytes))
+    if dtype == np.bool_ and KERNEL_USE.use(run.num_values):
+        from lanceref.fast import compiled as kernel
+
+        flags = np.empty(run.num_values + BLOCK, np.uint8)
+        expect(kernel.unpack_flags(run.data, run.starts[0], num_blocks, run.counts, flags))
+        return flags[: run.num_values].view(np.bool_)
     ends = np.cumsum(num_blocks)
     out = np.empty((int(ends[-1]), BLOCK), dtype)
     # chunks with as many blocks are unpacked together

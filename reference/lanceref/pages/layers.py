@@ -304,17 +304,17 @@ def _list(layer: PageLayer, layers: Layers, levels: Levels, place: Place) -> tup
         return Layer(len(starts), None, bounds), Levels(len(starts), rep, None)
     firsts = definition[starts]
     # An entry above `below` has no item: it stands alone for a null or empty list, or for what
-    # ends further outside.
-    has_item, is_special = definition <= layer.below, firsts > layer.below
-    num_special = int(np.count_nonzero(is_special))
-    num_alone = levels.count - int(np.count_nonzero(has_item))
-    sizes = bounds[1:][is_special] - starts[is_special]
-    if num_alone != num_special or sizes.max(initial=1) > 1:
-        found = f"{num_alone} entries without an item, {num_special} null or empty"
+    # ends further outside. Every other entry is an item, so only these are missing in the offsets.
+    is_special = firsts > layer.below
+    special = np.flatnonzero(is_special)
+    num_alone = int(np.count_nonzero(definition > layer.below))
+    sizes = bounds[special + 1] - bounds[special]
+    if num_alone != len(special) or sizes.max(initial=1) > 1:
+        found = f"{num_alone} entries without an item, {len(special)} null or empty"
         wanted = "one entry for each null or empty list"
         raise CorruptPage("L.page.levels.special-alone", place, found, wanted)
     outer = Levels(len(starts), rep, firsts)
-    offsets = count_before(has_item, bounds)
+    offsets = bounds - np.append(0, np.cumsum(is_special))
     if layer.window < layers.max_def:  # what ends further outside has no slot here
         kept = firsts <= layer.window
         firsts, offsets = firsts[kept], np.append(offsets[:-1][kept], offsets[-1])
