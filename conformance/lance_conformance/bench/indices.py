@@ -15,10 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
+from operator import le
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,7 +44,8 @@ FEW_ROWS = 1000
 def run(folder: Path, case: Case, rows: int, rounds: int) -> Iterator[Figure]:
     """Yield the figures of an index; files are made in `folder` and removed after use.
 
-    Raises ValueError when the sides find different rows.
+    Raises ValueError when we find other rows than the oracle. Nearer vectors are no fault: by codes
+    of RabitQ of several bits it leaves some out (`D.index.vector-rq-pruned`).
     """
     paths = {side.name: folder / f"{case.type}-{side.name}" for side in SIDES}
     ORACLE.tables().write_dataset(case.table(rows), str(paths[ORACLE.name]))
@@ -84,13 +85,12 @@ def _ask(side: Side, table: Any, question: Question) -> pa.Table:
 
 
 def _asked(path: Path, case: Case, name: str, question: Question, rounds: int) -> Iterator[Figure]:
-    """Yield what a question reads and takes on each side."""
+    """Yield what a question reads and takes on each side. Raises ValueError for worse rows."""
     found = [_reads(side, path, question) for side in SIDES]
     (rows, *_), (expected, *_) = found
-    if rows != expected:
-        own, others = rows - expected, expected - rows
-        detail = f"{own.total()} rows alone, the oracle {others.total()}"
-        raise ValueError(f"{case.type} {name}: {rows.total()} rows, of which {detail}")
+    is_near = len(rows) == len(expected) and all(map(le, rows, expected))
+    if rows != expected and not (is_near and "nearest" in question):
+        raise ValueError(f"{case.type} {name}: found {rows}, the oracle {expected}")
     times = race(
         {
             (side.name, is_warm): partial(_answer, side, path, question, is_warm)
@@ -117,22 +117,21 @@ def _open(side: Side, path: Path) -> Any:
     return side.tables().dataset(str(path))
 
 
-def _reads(side: Side, path: Path, question: Question) -> tuple[Counter[float], int, float]:
+def _reads(side: Side, path: Path, question: Question) -> tuple[list[float], int, float]:
     """Return the rows that are found, the requests, and the KiB, opening the table not counted.
 
-    Rows are counted by their ids, those that are ranked by their scores, of four digits: others may
-    be as good.
+    Rows are named by their ids, those that are ranked by their distances or scores, of four digits:
+    others may be as good. They are sorted.
     """
     dataset = side.tables().dataset(str(path))
     dataset.io_stats_incremental()
     table = _ask(side, dataset, question)
     stats = dataset.io_stats_incremental()
-    ranks = set(table.column_names) & {"_score", "_distance"}
-    if ranks:
-        rows = Counter(float(f"{score:.4g}") for score in table[ranks.pop()].to_pylist())
+    if ranks := set(table.column_names) & {"_score", "_distance"}:
+        rows = [float(f"{score:.4g}") for score in table[ranks.pop()].to_pylist()]
     else:
-        rows = Counter(table["_rowid"].to_pylist())
-    return rows, stats.read_iops, stats.read_bytes / 1024
+        rows = table["_rowid"].to_pylist()
+    return sorted(rows), stats.read_iops, stats.read_bytes / 1024
 
 
 def table(figures: Sequence[Figure]) -> list[str]:

@@ -40,6 +40,7 @@ lie planes, each with some bits of every code:
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,10 +222,16 @@ def codes_in(stored: Bytes, dim: int, num_bits: int) -> Bytes:
 
 
 def _gather_bits(rows: Bytes, columns: Places, bits: Places) -> Bytes:
-    """Return numbers [n, x]; bit i of each is bit bits[i] of a byte in columns[i], both [b, x]."""
+    """Return numbers [n, x]; bit i of each is bit bits[i] of a byte in columns[i], both [b, x].
+
+    Neighbouring bits of one byte that stay neighbours are moved together.
+    """
     numbers = np.zeros((len(rows), columns.shape[1]), np.uint8)
-    for place, (column, bit) in enumerate(zip(columns, bits.astype(np.uint8), strict=True)):
-        numbers |= (rows.take(column, axis=1) >> bit & np.uint8(1)) << np.uint8(place)
+    goes_on = (columns[1:] == columns[:-1]) & (bits[1:] == bits[:-1] + 1)
+    cuts = [0, *(np.flatnonzero(~goes_on.all(axis=1)) + 1).tolist(), len(bits)]
+    for place, end in pairwise(cuts):
+        mask, bit = np.uint8(2 ** (end - place) - 1), bits[place].astype(np.uint8)
+        numbers |= (rows.take(columns[place], axis=1) >> bit & mask) << np.uint8(place)
     return numbers
 
 

@@ -118,6 +118,8 @@ class Page(Protocol):
 
     def take(self, rows: NDArray[np.int64]) -> Nested:
         """Return the given rows (ascending, each once), reading only what they need."""
+        if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows):  # one range
+            return self.read(rows[:1], rows[-1:] + 1)
         return self.read(rows, rows + 1)
 
 
