@@ -1,6 +1,6 @@
 """The benchmark: tables, figures, goals and verdicts; no time is asserted."""
 
-from collections import Counter
+import re
 
 import pytest
 from lance_conformance.bench import access, scaling, workers
@@ -84,16 +84,15 @@ BY_TYPE = {case.type: case for case in CASES}
 
 
 @pytest.mark.oracle
-def test_sides_that_differ_are_not_measured(tmp_path, monkeypatch):
-    """A side that finds other rows is an error, and no figure."""
-    case = Case("BTREE", BY_TYPE["BTREE"].column, {"other": {"limit": 1}})
-    monkeypatch.setattr("lance_conformance.bench.indices._apart", lambda *_: (1.0, 1.0))
-    answers = iter((Counter([1]), Counter([1, 2])))
-    monkeypatch.setattr(
-        "lance_conformance.bench.indices._reads", lambda *_: (next(answers), 1, 1.0)
-    )
+@pytest.mark.parametrize("kind, ours", [("limit", [1]), ("limit", [1, 1]), ("nearest", [1, 3])])
+def test_sides_that_differ_are_not_measured(tmp_path, monkeypatch, kind, ours):
+    """A side that finds other rows, or farther vectors, is an error, and no figure."""
+    case, where = BY_TYPE["BTREE"], "lance_conformance.bench.indices"
+    case, answers = Case("BTREE", case.column, {"other": {kind: 1}}), iter((ours, [1, 2]))
+    monkeypatch.setattr(f"{where}._apart", lambda *_: (1.0, 1.0))
+    monkeypatch.setattr(f"{where}._reads", lambda *_: (next(answers), 1, 1.0))
 
-    with pytest.raises(ValueError, match="1 rows, of which 0 rows alone, the oracle 1"):
+    with pytest.raises(ValueError, match=re.escape(f"found {ours}, the oracle [1, 2]")):
         list(run_indices(tmp_path, case, 10, 1))
 
 
