@@ -15,6 +15,7 @@ from typing import TypedDict
 
 import numpy as np
 from lanceref.core.errors import OperationRefused
+from lanceref.index.indices import indexed_column
 from lanceref.index.vector import rq_storage
 from lanceref.index.vector.parameters import VectorParameters
 from lanceref.index.vector.storage import Model
@@ -23,7 +24,7 @@ from lanceref.index.vector.vectors import sampled_vectors
 from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors, Metric
 from lanceref.kernels.kmeans import assign
-from lanceref.operations.index_build import indexed_field, training_of
+from lanceref.operations.index_build import training_of
 
 from lanceref_spark.distributed_table import Table
 from lanceref_spark.jobs import Executor
@@ -144,8 +145,8 @@ def partial(shard: tuple[int, ...], work: Round) -> kmeans.Partial:
 def _sample(shard: tuple[int, ...], sampling: Sampling) -> AnyVectors:
     """Draw vectors of a shard; a worker keeps those it has drawn for the next round."""
     snapshot = sampling.table.opened()._snapshot
-    field, _ = indexed_field(snapshot.manifest.schema, sampling.column)
+    indexed = indexed_column(snapshot.manifest.schema, sampling.column)
     chosen = [rows for rows in snapshot.fragments if rows.fragment.id in shard]
-    training = training_of(snapshot, Vector, field, chosen)
+    training = training_of(snapshot, Vector, indexed, chosen)
     random = np.random.default_rng([sampling.seed, *shard])
     return sampled_vectors(training, sampling.metric, sampling.most, random)

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from lanceref import operations
 from lanceref.core.errors import IndexRefused, NotFound, QueryRefused
 from lanceref.core.integers import unsigned
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.index.full_text.parameters import NO_LIST, DocumentGranularity, is_list
 from lanceref.index.index_type import Kind
-from lanceref.index.indices import indexed_path
-from lanceref.index.training import leaf
+from lanceref.index.indices import indexed_column, indexed_path
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_index import TYPES, VectorType
 from lanceref.index.vector.vector_kind import Vector
@@ -25,7 +23,6 @@ from lanceref.index.vector.vectors import ELEMENTS, vector_type, vectors_of
 from lanceref.index.vector.vectors import VectorType as ColumnType
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.hnsw_graph import FEWEST_EDGES, USUAL, GraphParameters
-from lanceref.operations.index_build import indexed_field
 
 from pylanceref.errors import ColumnRefused, KeyMissing
 from pylanceref.index_listing import INVERTED_DETAILS, IndexConfig
@@ -98,14 +95,13 @@ def index_request(
         if kind.details == INVERTED_DETAILS:
             raise IndexRefused(f"FTS field path '{column}' does not exist") from error
         raise KeyMissing(f"{column} not found in schema") from error
-    field, _ = operations.index_build.indexed_field(schema, path)
-    _check_type(kind, column, field, parameters.get(GRANULARITY))
+    _check_type(kind, column, indexed_column(schema, path).field, parameters.get(GRANULARITY))
     return IndexRequest(kind, path, parameters)
 
 
 def _check_type(kind: Kind, column: str, field: Field, granularity: object) -> None:
     """Raise ColumnRefused for a wrong type, QueryRefused for elements without a list."""
-    type_ = leaf(field).arrow.type
+    type_ = field.arrow.type
     if kind.name in CHECKED and not kind.accepts(field):
         raise ColumnRefused(f"{kind.name} cannot index column {column} of type {type_}")
     is_element = granularity is DocumentGranularity.LIST_ELEMENT
@@ -215,10 +211,9 @@ def _codebook(given: object, arguments: Mapping[str, object], dimension: int) ->
 def vector_column(schema: LanceSchema, column: str, num_sub_vectors: object = None) -> ColumnType:
     """Return the type of a column of vectors. Raises KeyMissing, ColumnRefused, ValueError."""
     try:
-        field, _ = indexed_field(schema, column)
+        type_ = indexed_column(schema, column).field.arrow.type
     except NotFound as error:
         raise KeyMissing(f"{column} not found in schema") from error
-    type_ = leaf(field).arrow.type
     found = vector_type(type_)
     if found is None:
         raise ColumnRefused(f"Vector column {column} must be FixedSizeListArray, got {type_}")

@@ -21,6 +21,7 @@ import pyarrow as pa
 from lanceref.core.compute import pc
 from lanceref.core.errors import DataRefused
 from lanceref.index.index_type import Built
+from lanceref.index.indices import indexed_column
 from lanceref.index.segment import SegmentWriter
 from lanceref.index.training import Training
 from lanceref.index.vector.parameters import VectorParameters
@@ -33,7 +34,7 @@ from lanceref.kernels import kmeans, product_quantizer
 from lanceref.kernels.distance import AnyVectors
 from lanceref.kernels.kmeans import assign
 from lanceref.kernels.product_quantizer import ProductQuantizer
-from lanceref.operations.index_build import indexed_field, new_entry, segment_writer, training_of
+from lanceref.operations.index_build import new_entry, segment_writer, training_of
 
 from pylanceref.file import LanceFileReader, LanceFileWriter
 from pylanceref.index_listing import (
@@ -273,7 +274,7 @@ class IndicesBuilder:
             raise ValueError("filenames must be a list of strings")
         snapshot = self.dataset._snapshot
         name = f"{self.column[0]}_idx" if index_name is None else index_name
-        _, field_id = indexed_field(snapshot.manifest.schema, self.column[0])
+        field_id = indexed_column(snapshot.manifest.schema, self.column[0]).field.id
         with segment_writer(snapshot) as writer:
             built = write_segment(filenames, dir_path, product_of(ivf, pq), writer)
         entry = new_entry(snapshot, writer, built, name, field_id, snapshot.fragments)
@@ -281,9 +282,9 @@ class IndicesBuilder:
 
     def _training(self, ids: Sequence[int] | None) -> Training:
         """Return the rows of fragments. Raises ValueError for one that is not there."""
-        field, _ = indexed_field(self.dataset._snapshot.manifest.schema, self.column[0])
+        indexed = indexed_column(self.dataset._snapshot.manifest.schema, self.column[0])
         fragments = self.dataset.fragment_rows(ids)
-        return training_of(self.dataset._snapshot, Vector, field, fragments)
+        return training_of(self.dataset._snapshot, Vector, indexed, fragments)
 
     def _sub_vectors(self, given: int | None) -> int:
         """Return the number of sub-vectors, by default of 16 or 8 numbers. Raises ValueError."""

@@ -19,9 +19,8 @@ from lanceref.core.context import Context
 from lanceref.core.errors import UnknownVersion
 from lanceref.data_file.check import check_file, check_legacy
 from lanceref.file.container import is_legacy
-from lanceref.file.schema_view import project
 from lanceref.index.fragment_reuse import check_reuse
-from lanceref.index.indices import Index, Indices, declared_kind, kind_of, paths_of
+from lanceref.index.indices import Index, Indices, declared_kind, indexed_column, kind_of, paths_of
 from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
@@ -88,11 +87,11 @@ def check_rows(
     if path is None or not segment.built:
         return
     with ctx.piece(), _legacy_skipped():
-        (field,) = project(manifest.schema, [path])
         fragments = [one for one in manifest.fragments if one.id in segment.covers]
         rows = [FragmentRows(one, bases, ctx, stable) for one in fragments]
         by_address = kind.has_addresses(segment.entry.index_version, stable)
-        kind.check_rows(segment, Training(field, rows, stable, by_address))
+        indexed = indexed_column(manifest.schema, path)
+        kind.check_rows(segment, Training(indexed, rows, stable, by_address))
 
 
 @contextmanager

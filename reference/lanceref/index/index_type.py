@@ -132,7 +132,7 @@ class IndexType:
 
     @staticmethod
     def accepts(field: Field, /) -> bool:
-        """Return whether a column can be indexed."""
+        """Return whether a field can be indexed."""
         return True
 
     @classmethod

@@ -22,11 +22,13 @@ from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.integers import is_in
 from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_view import project
 from lanceref.index.fragment_reuse import read_reuse
 from lanceref.index.index_type import IndexType, Kind, Mask, Positions
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment, Uses
+from lanceref.index.training import IndexedColumn
 from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
@@ -237,3 +239,10 @@ def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
             if spelled(path) == wanted:
                 return path, field_id
     raise NotFound(f"{column} not found in schema")
+
+
+def indexed_column(schema: LanceSchema, column: str) -> IndexedColumn:
+    """Return a field by its path, as `indexed_path` finds it. Raises NotFound."""
+    path, field_id = indexed_path(schema, column)
+    (top,) = project(schema, [path])
+    return IndexedColumn(top, next(field for field in top.flat() if field.id == field_id))

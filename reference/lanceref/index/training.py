@@ -39,13 +39,29 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexedColumn:
+    """A field that is indexed, below structs only, and the top-level one, pruned to it."""
+
+    top: Field
+    field: Field
+
+    def unnested(self, values: pa.Array) -> pa.Array:
+        """Return the values of the field among those of the top-level one: null below a null."""
+        at = self.top
+        while at is not self.field:
+            (at,) = at.children
+            values = pc.struct_field(values, at.name)
+        return values
+
+
+@dataclass(frozen=True, slots=True)
 class Training:
-    """Rows that an index is built over: `field` is pruned to the indexed part of its column.
+    """Rows of a column that an index is built over.
 
     `computed` holds the rows where their values are not those of the column.
     """
 
-    field: Field
+    indexed: IndexedColumn
     fragments: Sequence[FragmentRows]
     stable_row_ids: bool = False
     by_address: bool = True
@@ -59,7 +75,7 @@ class Training:
     @property
     def type(self) -> pa.DataType:
         """Arrow type of the values that are indexed."""
-        return leaf(self.field).arrow.type
+        return self.indexed.field.arrow.type
 
     def runs(self) -> Iterator[Run]:
         """Yield the live rows in the order of the table; no run crosses a fragment."""
@@ -69,10 +85,10 @@ class Training:
         key = ROW_ADDRESS if self.by_address else ROW_ID
         for rows in self.fragments:
             first = 0
-            scan = rows.scan((self.field,), (key,), RUN_ROWS, 0, rows.num_rows)
+            scan = rows.scan((self.indexed.top,), (key,), RUN_ROWS, 0, rows.num_rows)
             for count, (values, keys) in scan:
                 offsets = rows.offsets(np.arange(first, first + count))
-                own = unnested(values, self.field)
+                own = self.indexed.unnested(values)
                 yield Run(rows.fragment.id, own, keys.to_numpy(), offsets)
                 first += count
 
@@ -82,21 +98,6 @@ def trained(training: Training) -> tuple[pa.Array, Keys]:
     runs = list(training.runs())
     values = [pa.nulls(0, training.type), *(run.values for run in runs)]
     return pa.concat_arrays(values), np.concatenate([NO_KEYS, *(run.keys for run in runs)])
-
-
-def unnested(values: pa.Array, field: Field) -> pa.Array:
-    """Return the indexed part of a column that has been pruned to it: null below a null."""
-    while leaf(field) is not field:
-        (field,) = field.children
-        values = pc.struct_field(values, field.name)
-    return values
-
-
-def leaf(field: Field) -> Field:
-    """Return the indexed part of a column that has been pruned to it."""
-    while field.logical_type == "struct" and len(field.children) == 1:
-        (field,) = field.children
-    return field
 
 
 def sort_keys(values: pa.Array) -> pa.Array:
@@ -138,13 +139,13 @@ BINARY = ("binary", "large_binary")
 
 
 def accepts_types(*kinds: str) -> Callable[[Field], bool]:
-    """Return what tells whether the values of a column are of one of some kinds of types."""
-    return lambda field: is_any(leaf(field).arrow.type, *kinds)
+    """Return what tells whether the values of a field are of one of some kinds of types."""
+    return lambda field: is_any(field.arrow.type, *kinds)
 
 
 def has_order(field: Field, /) -> bool:
-    """Return whether the values of a column can be compared."""
-    type_ = leaf(field).arrow.type
+    """Return whether the values of a field can be compared."""
+    type_ = field.arrow.type
     if isinstance(type_, pa.BaseExtensionType):
         type_ = type_.storage_type
     numbers = ("integer", "floating", "boolean", "temporal", "decimal")

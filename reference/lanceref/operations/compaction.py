@@ -27,9 +27,8 @@ import numpy as np
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import OperationRefused
 from lanceref.core.file_versions import FileVersion
-from lanceref.file.schema_view import project
 from lanceref.index.fragment_reuse import NAME, MovedRows, content_of
-from lanceref.index.indices import Index, paths_of
+from lanceref.index.indices import Index, indexed_column, paths_of
 from lanceref.index.row_set import Keys, encode_treemap
 from lanceref.index.segment import FOLDER, Segment
 from lanceref.operations.index_build import segment_writer, training_of
@@ -234,9 +233,9 @@ def _rewritten(
     snapshot: Snapshot, index: Index, segment: Segment, moved: MovedRows, draft: Draft
 ) -> Transaction.Rewrite.RewrittenIndex:
     schema = snapshot.manifest.schema
-    (field,) = project(schema, [paths_of(schema)[index.field_id]])
+    indexed = indexed_column(schema, paths_of(schema)[index.field_id])
     with segment_writer(snapshot) as writer:
-        nothing = training_of(snapshot, index.kind, field, ())
+        nothing = training_of(snapshot, index.kind, indexed, ())
         built = index.kind.rewrite([(segment, segment.then(moved))], nothing, writer)
     draft.add(*((snapshot.store, f"{writer.folder}/{file.path}") for file in writer.files))
     made = Transaction.Rewrite.RewrittenIndex(

@@ -24,13 +24,11 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_view import project
 from lanceref.index.index_type import Built, Kind, Parameters
-from lanceref.index.indices import Index, indexed_path, kind_of, paths_of
+from lanceref.index.indices import Index, indexed_column, kind_of, paths_of
 from lanceref.index.row_set import SHIFT, Keys
 from lanceref.index.segment import FOLDER, Moved, Segment, SegmentWriter
-from lanceref.index.training import Training
+from lanceref.index.training import IndexedColumn, Training
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows
@@ -38,13 +36,6 @@ from lanceref.transactions.index_entries import covered, set_covered
 from lanceref.transactions.manifest_builder import REUSE_INDEX, assign, copy_of, storage_version_of
 
 Mask = NDArray[np.bool_]
-
-
-def indexed_field(schema: LanceSchema, column: str) -> tuple[Field, int]:
-    """Return a column pruned to its indexed part, and the id of that. Raises NotFound."""
-    path, field_id = indexed_path(schema, column)
-    (field,) = project(schema, [path])
-    return field, field_id
 
 
 def build_segment(
@@ -62,23 +53,23 @@ def build_segment(
 
     A `staged` one of a type that has stages is to be finished when it is committed.
     """
-    field, field_id = indexed_field(snapshot.manifest.schema, column)
-    if not kind.accepts(field):
-        raise OperationRefused(f"{kind.name} cannot index {column}, a {field.arrow.type}")
+    indexed = indexed_column(snapshot.manifest.schema, column)
+    if not kind.accepts(indexed.field):
+        raise OperationRefused(f"{kind.name} cannot index {column}, a {indexed.field.arrow.type}")
     build = kind.stage if staged else kind.build
     with segment_writer(snapshot, segment_uuid) as writer:
-        built = build(training_of(snapshot, kind, field, fragments), writer, parameters)
+        built = build(training_of(snapshot, kind, indexed, fragments), writer, parameters)
     covered = fragments if writer.files else ()  # an index may only be defined
-    return new_entry(snapshot, writer, built, name, field_id, covered)
+    return new_entry(snapshot, writer, built, name, indexed.field.id, covered)
 
 
 def training_of(
-    snapshot: Snapshot, kind: Kind, field: Field, fragments: Sequence[FragmentRows]
+    snapshot: Snapshot, kind: Kind, indexed: IndexedColumn, fragments: Sequence[FragmentRows]
 ) -> Training:
     """Return the rows of fragments for an index to be built over."""
     stable = snapshot.stable_row_ids
     by_address = not stable or kind.has_addresses(kind.version, stable)
-    return Training(field, fragments, stable, by_address)
+    return Training(indexed, fragments, stable, by_address)
 
 
 def segment_writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
@@ -128,7 +119,7 @@ def rewrite_segments(
     Raises OperationRefused.
     """
     path = paths_of(snapshot.manifest.schema)[index.field_id]
-    (field,) = project(snapshot.manifest.schema, [path])
+    indexed = indexed_column(snapshot.manifest.schema, path)
     live = {rows.fragment.id: rows for rows in snapshot.fragments}
     alive = bitmaps.BitMap() if anew else bitmaps.BitMap(live)
     covered = [bitmaps.BitMap(one.covers) & alive for one in segments]
@@ -147,7 +138,7 @@ def rewrite_segments(
             others = others - kept
         read = [rows for rows in snapshot.fragments if rows.fragment.id in others]
         with segment_writer(snapshot) as writer:
-            training = training_of(snapshot, index.kind, field, read)
+            training = training_of(snapshot, index.kind, indexed, read)
             built = index.kind.rewrite(pairs, training, writer)
         entry = new_entry(snapshot, writer, built, index.name, index.field_id, over)
     if inherits and not anew and (is_early or not index.kind.rebuilt):
@@ -313,9 +304,9 @@ def _learnt(
     if retrain or not built or not is_left:
         again, gone = index.kind.learnt(index.segments[0]), bitmaps.BitMap()
     elif wanted is None:
-        field, _ = indexed_field(snapshot.manifest.schema, path)
+        indexed = indexed_column(snapshot.manifest.schema, path)
         new, every = (
-            training_of(snapshot, index.kind, field, rows) for rows in (added, snapshot.fragments)
+            training_of(snapshot, index.kind, indexed, rows) for rows in (added, snapshot.fragments)
         )
         again = index.kind.resize(built, new, every)
     if again is not None:

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
-from lanceref.file.schema_view import project
 from lanceref.index.bloom import Hashes
-from lanceref.index.indices import Index
+from lanceref.index.indices import Index, indexed_column
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
 from lanceref.index.minhash.signature import Signatures, Signer, band_keys
 from lanceref.index.segment import Segment
@@ -115,10 +114,10 @@ class MinHashSearch:
         signer, signature, bands = self._asked(index)
         if not len(signature):
             return NO_NEIGHBOURS
-        (field,) = project(self._snapshot.manifest.schema, [self.query.column])
+        indexed = indexed_column(self._snapshot.manifest.schema, self.query.column)
         stable, parts = self._snapshot.stable_row_ids, []
         for rows in self.unindexed:
-            runs = Training(field, [rows], stable, not stable).runs()
+            runs = Training(indexed, [rows], stable, not stable).runs()
             numbers, signatures = signer.sign(
                 [text for run in runs for text in run.values.to_pylist()]
             )

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
-from lanceref.file.schema import Field
-from lanceref.file.schema_view import project
 from lanceref.index.full_text.analyzer import Analyzer, Documents, gather, joined
 from lanceref.index.full_text.bm25 import Corpus, rounded_lengths
 from lanceref.index.full_text.inverted import Inverted, is_text
@@ -38,9 +36,9 @@ from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.partition_writer import NONE as NO_NUMBERS
 from lanceref.index.full_text.partition_writer import Occurrences, PartitionWriter
 from lanceref.index.full_text.posting_blocks import LARGE, Postings
-from lanceref.index.indices import Index
+from lanceref.index.indices import Index, indexed_column
 from lanceref.index.row_set import NO_KEYS, Keys
-from lanceref.index.training import leaf, unnested
+from lanceref.index.training import IndexedColumn
 from lanceref.search.row_locator import Locate, Places, locator
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows
@@ -161,7 +159,7 @@ class TextColumn:
 
     snapshot: Snapshot
     path: str
-    field: Field
+    column: IndexedColumn
     index: Index | None
     fast: bool = False
     borrowed: Analyzer | None = None
@@ -233,11 +231,12 @@ class TextColumn:
         read = ReadDocuments()
         for rows in self.unindexed:
             start = rows.rows_before
-            for count, (values,) in rows.scan((self.field,), (), RUN_ROWS, 0, rows.num_rows):
+            scan = rows.scan((self.column.top,), (), RUN_ROWS, 0, rows.num_rows)
+            for count, (values,) in scan:
                 own = np.arange(start, start + count)
                 kept = own if allowed is None else own[is_in(own, allowed)]
                 chosen = values.take(pa.array(kept - start)) if len(kept) < count else values
-                read.add(kept.astype(np.uint64), self._documents(unnested(chosen, self.field)))
+                read.add(kept.astype(np.uint64), self._documents(self.column.unnested(chosen)))
                 start += count
         return TextPart(read, lambda keys: keys.astype(np.int64))
 
@@ -301,10 +300,10 @@ def count_of(parts: Sequence[TextPart], token: str) -> int:
 
 def text_indices(snapshot: Snapshot, path: str, *, fast: bool = False) -> list[TextColumn]:
     """Return a column once for each full-text index over it."""
-    (field,) = project(snapshot.manifest.schema, [path])
+    indexed = indexed_column(snapshot.manifest.schema, path)
     known = snapshot.indices.by_path.get(path, ())
     kinds = [one for one in known if one.kind.details == Inverted.details]
-    return [TextColumn(snapshot, path, field, one, fast) for one in kinds]
+    return [TextColumn(snapshot, path, indexed, one, fast) for one in kinds]
 
 
 def text_column(
@@ -312,13 +311,13 @@ def text_column(
 ) -> TextColumn:
     """Find a column and the index that a query means. Raises QueryRefused."""
     try:
-        (field,) = project(snapshot.manifest.schema, [path])
+        indexed = indexed_column(snapshot.manifest.schema, path)
     except LookupError as error:
         raise QueryRefused(
             f"FTS field path '{path}' does not exist in the dataset schema"
         ) from error
-    type_ = leaf(field).arrow.type
-    if not is_text(field):
+    type_ = indexed.field.arrow.type
+    if not is_text(indexed.field):
         raise QueryRefused(
             f"FTS field '{path}' must resolve to Utf8, LargeUtf8, Utf8View, or JSON, got {type_}"
         )
@@ -342,7 +341,7 @@ def text_column(
         )
     if columns:
         return columns[0]
-    return TextColumn(snapshot, path, field, None, fast, elements=per_element)
+    return TextColumn(snapshot, path, indexed, None, fast, elements=per_element)
 
 
 def _named(columns: Sequence[TextColumn]) -> str:

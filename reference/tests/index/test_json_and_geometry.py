@@ -20,7 +20,7 @@ from lanceref.index.scalar.rtree import (
     hilbert_numbers,
     levels_of,
 )
-from lanceref.index.training import Run, Training
+from lanceref.index.training import IndexedColumn, Run, Training
 from lanceref.json import jsonb as jsontext
 from pylanceref.indices import IndexConfig
 
@@ -32,7 +32,7 @@ def rows_of(*texts: str | None) -> Training:
     keys = np.zeros(1, np.uint64)
     runs = [Run(0, stored(text), keys, keys.astype(np.int64)) for text in texts]
     (field,) = schema_of(pa.schema([pa.field("documents", pa.large_binary())])).fields
-    return Training(field, (), computed=runs)
+    return Training(IndexedColumn(field, field), (), computed=runs)
 
 
 def stored(text: str | None) -> pa.Array:

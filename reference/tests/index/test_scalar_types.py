@@ -9,12 +9,13 @@ import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lanceref.index.indices import indexed_column
 from lanceref.index.predicate import Among, IsNull, StartsWith, Within, holds, may_hold
 from lanceref.index.scalar import zonemap
 from lanceref.index.scalar.ngram import literals_of, tokens_of
 from lanceref.index.scalar.zonemap import bounds_of, cut_zones
 from lanceref.index.training import Training, run_starts, sorted_order
-from lanceref.operations.index_build import indexed_field
+from pyarrow import scalar
 from pylanceref.indices import IndexConfig
 
 from .tables import asked, assert_found, ids, write
@@ -75,17 +76,19 @@ def contents(dataset) -> dict[str, list]:
 
 
 def test_worked_zones(tmp_path):
-    """NaN makes `max` NaN and does not count in `min`; nulls have no bounds."""
+    """NaN makes `max` NaN and does not count in `min`; nulls and structs have no bounds."""
     nan = float("nan")
     dataset = write(pa.table({"f": [1.0, nan, 2.0, None, None, -0.0, 0.0]}), tmp_path)
     dataset.create_scalar_index("f", IndexConfig("zonemap", {"rows_per_zone": 3}))
     found = contents(dataset)
-    assert repr(found["min"]) == "[1.0, -0.0, 0.0]"
-    assert repr(found["max"]) == "[nan, -0.0, 0.0]"
+    assert ("[1.0, -0.0, 0.0]", "[nan, -0.0, 0.0]") == (repr(found["min"]), repr(found["max"]))
     assert (found["null_count"], found["nan_count"]) == ([0, 2, 0], [1, 0, 0])
     assert (found["zone_start"], found["zone_length"]) == ([0, 3, 6], [3, 3, 1])
-    (entry,) = dataset._snapshot.manifest.indices
-    assert entry.index_details.value.hex() == "080310001801"
+    details = [one.index_details.value.hex() for one in dataset._snapshot.manifest.indices]
+    assert details == ["080310001801"]
+    dataset = write(pa.table({"s": [{"x": 1}]}), tmp_path / "s")
+    dataset.create_scalar_index("s", "ZONEMAP")
+    assert contents(dataset)["min"] == [None]
 
 
 def test_a_negative_nan_is_found(tmp_path):
@@ -110,8 +113,8 @@ def test_new_rows_and_gone_fragments(tmp_path):
 
 def zones(dataset, rows: int) -> list[tuple[int, int, int]]:
     """Return the zones of column `i`."""
-    field, _ = indexed_field(dataset._snapshot.manifest.schema, "i")
-    training = Training(field, dataset._snapshot.fragments)
+    indexed = indexed_column(dataset._snapshot.manifest.schema, "i")
+    training = Training(indexed, dataset._snapshot.fragments)
     return [(one.fragment_id, one.start, one.length) for one in cut_zones(training, rows)]
 
 
@@ -156,11 +159,6 @@ def test_a_merged_zone_map_keeps_whether_appends_write_bounds(tmp_path, monkeypa
 
 
 FLOATS = pa.array([-math.nan, -1.0, -0.0, 0.0, 1.0, math.nan, None])
-
-
-def scalar(value, type_=None) -> pa.Scalar:
-    """Return a scalar."""
-    return pa.scalar(value, type_)
 
 
 @pytest.mark.parametrize(

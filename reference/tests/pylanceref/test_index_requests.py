@@ -21,7 +21,7 @@ def test_a_type_by_name_or_by_its_configuration():
     request = index_request(SCHEMA, ["i"], "btree", {"k": 1})
     assert (request.kind.name, request.column, request.parameters) == ("BTREE", "i", {})
     request = index_request(SCHEMA, "a.b", IndexConfig("bitmap", {"q": 2}), {})
-    assert (request.kind.name, request.parameters) == ("BITMAP", {"q": 2})
+    assert ("BITMAP", {"q": 2}) == (request.kind.name, request.parameters)
 
 
 def test_columns_are_named_as_in_the_schema():
@@ -45,6 +45,7 @@ def test_columns_are_named_as_in_the_schema():
         ("i", "NOPE", NotImplementedError),
         (["i", "l"], "BTREE", NotImplementedError),
         ("l", "BTREE", ColumnRefused),
+        ("a", "BTREE", ColumnRefused),
         ("i", "LABEL_LIST", ColumnRefused),
         ("i", 5, TypeError),
         ("i", IndexConfig("nope"), NotImplementedError),

@@ -53,7 +53,7 @@ from lanceref.index.index_type import Built, IndexType, Kind, Parameters, Source
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
-from lanceref.index.training import BINARY, TEXT, Training, is_any, leaf
+from lanceref.index.training import BINARY, TEXT, Training, is_any
 from lanceref.proto.table_pb2 import IndexMetadata
 from lanceref.table.roaring import parse_bitmap
 
@@ -99,11 +99,10 @@ def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partiti
 
 
 def is_text(field: Field) -> bool:
-    """Return whether a column holds text, lists of text, or JSON documents."""
-    own = leaf(field)
-    type_ = own.arrow.type
+    """Return whether a field holds text, lists of text, or JSON documents."""
+    type_ = field.arrow.type
     if is_any(type_, *BINARY):
-        return own.logical_type == "json"
+        return field.logical_type == "json"
     if is_list(type_):
         type_ = type_.value_type
     return is_any(type_, *TEXT)

@@ -40,7 +40,7 @@ from lanceref.index.scalar.btree import BTree
 from lanceref.index.scalar.ngram import Ngram
 from lanceref.index.scalar.zonemap import ZoneMap
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Training, leaf
+from lanceref.index.training import IndexedColumn, Training
 from lanceref.json import jsonb
 from lanceref.json.json_path import Json, document, parse_path, select
 from lanceref.proto import index_pb2
@@ -64,7 +64,7 @@ def extract(training: Training, path: str, type_: pa.DataType | None = None) -> 
         replace(run, values=column.cast(own)) for run, column in zip(runs, columns, strict=True)
     ]
     (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
-    return replace(training, field=field, computed=computed)
+    return replace(training, indexed=IndexedColumn(field, field), computed=computed)
 
 
 @specified
@@ -134,8 +134,8 @@ _OF_TARGET = ("version", "exact", "inexact", "address_version", "rewrite_on_move
 
 
 def is_json(field: Field) -> bool:
-    """Return whether a column holds JSON documents, so that paths apply."""
-    return leaf(field).logical_type == "json"
+    """Return whether a field holds JSON documents, so that paths apply."""
+    return field.logical_type == "json"
 
 
 class JsonIndex(IndexType):

@@ -36,7 +36,7 @@ from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import Intersects, IsNull, Predicate
 from lanceref.index.row_set import Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Training, leaf, mask_of, trained
+from lanceref.index.training import Training, mask_of, trained
 from lanceref.proto import index_pb2
 
 BITS = 16
@@ -181,14 +181,9 @@ def read_nulls(segment: Segment) -> RowSet:
     return RowSet.parse(cursor)
 
 
-def _extension(field: Field) -> str:
-    """Return the extension name of the indexed part of a column."""
-    return leaf(field).metadata.get(EXTENSION_KEY, "")
-
-
 def accepts(field: Field) -> bool:
-    """Return whether a column holds geometries, which the index needs."""
-    return is_geometry(leaf(field).arrow.type, _extension(field))
+    """Return whether a field holds geometries, which the index needs."""
+    return is_geometry(field.arrow.type, field.metadata.get(EXTENSION_KEY, ""))
 
 
 class RTree(EntryType[int]):
@@ -247,7 +242,7 @@ class RTree(EntryType[int]):
     def made(cls, training: Training, own: int) -> Entries:
         """Return the boxes of rows (n, 4), but for those of empty geometries."""
         values, keys = trained(training)
-        boxes = column_boxes(values, _extension(training.field))
+        boxes = column_boxes(values, training.indexed.field.metadata.get(EXTENSION_KEY, ""))
         is_box = ~np.isnan(boxes).any(axis=1)
         return Entries(boxes[is_box], keys[is_box], keys[mask_of(values.is_null())])
 

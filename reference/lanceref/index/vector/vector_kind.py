@@ -27,7 +27,7 @@ from lanceref.file.schema import Field
 from lanceref.index.index_type import Built, Parameters, Sources
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Training, leaf
+from lanceref.index.training import Training
 from lanceref.index.vector.graph import graph_rows, graph_text
 from lanceref.index.vector.parameters import (
     VectorParameters,
@@ -87,8 +87,8 @@ JOINED_BELOW = 4
 
 
 def accepts(field: Field) -> bool:
-    """Return whether a column holds vectors, which the index needs."""
-    type_ = vector_type(leaf(field).arrow.type)
+    """Return whether a field holds vectors, which the index needs."""
+    type_ = vector_type(field.arrow.type)
     return type_ is not None and type_.element in ELEMENTS
 
 
@@ -164,7 +164,7 @@ def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> 
         for keyed in indexed_vectors(training, model.metric):
             rows.add_vectors(keyed)
         if given.single_file and isinstance(quantizer, Product):
-            name = training.field.name
+            name = training.indexed.top.name
             writer.write_bytes(HEAD, single_file(quantizer, *rows.in_order(), rows.loss, name))
         else:
             write(rows, given.type, rows.loss, writer, given.graph)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.index.row_set import Keys
-from lanceref.index.training import Training, unnested
+from lanceref.index.training import Training
 from lanceref.kernels.distance import AnyVectors, Metric, normalized
 
 ELEMENTS: dict[pa.DataType, np.dtype[np.generic]] = {
@@ -116,8 +116,9 @@ def sampled_vectors(
     for rows in training.fragments:
         own = chosen[(chosen >= start) & (chosen < start + rows.num_rows)] - start
         start += rows.num_rows
-        (values,) = rows.take(own, (training.field,), ())
-        parts.append(_usable(vectors_of(unnested(values, training.field)), metric).values)
+        (values,) = rows.take(own, (training.indexed.top,), ())
+        found = vectors_of(training.indexed.unnested(values))
+        parts.append(_usable(found, metric).values)
     return np.concatenate(parts)
 
 
@@ -125,8 +126,8 @@ def has_vectors(training: Training, least: int) -> bool:
     """Return whether so many vectors are not null, whatever their numbers; few more are read."""
     seen = 0
     for rows in training.fragments:
-        for _, (values,) in rows.scan((training.field,), (), least, 0, rows.num_rows):
-            seen += len(vectors_of(unnested(values, training.field)).rows)
+        for _, (values,) in rows.scan((training.indexed.top,), (), least, 0, rows.num_rows):
+            seen += len(vectors_of(training.indexed.unnested(values)).rows)
             if seen >= least:
                 return True
     return False

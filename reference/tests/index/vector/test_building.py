@@ -8,6 +8,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import IndexRefused, QueryRefused
+from lanceref.index.indices import indexed_column
 from lanceref.index.vector import vector_kind
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_index import TYPES
@@ -19,7 +20,7 @@ from lanceref.index.vector.vectors import (
     vector_type,
     vectors_of,
 )
-from lanceref.operations.index_build import indexed_field, training_of
+from lanceref.operations.index_build import training_of
 
 from .indexed import DIMENSION, near, opened, points, table, write
 
@@ -48,9 +49,8 @@ def test_rows_with_several():
 
 def training(dataset):
     """Return the rows of the column of vectors."""
-    snapshot = dataset._snapshot
-    field, _ = indexed_field(snapshot.manifest.schema, "v")
-    return training_of(snapshot, Vector, field, snapshot.fragments)
+    found = dataset._snapshot
+    return training_of(found, Vector, indexed_column(found.manifest.schema, "v"), found.fragments)
 
 
 def test_what_is_left_out(tmp_path):
