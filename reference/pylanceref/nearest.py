@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import LanceSchema
+from lanceref.file.schema_view import joined_path, names_in
 from lanceref.index.indices import paths_of
 from lanceref.index.vector.searching import SearchParameters
 from lanceref.index.vector.storage import Mode
@@ -99,9 +100,10 @@ def vector_query(given: object, schema: LanceSchema, limit: int | None) -> Vecto
 def _column(schema: LanceSchema, column: str) -> tuple[int, VectorType]:
     """Return the id and the type of a column. Raises ValueError, TypeError, QueryRefused."""
     ids = {path: field_id for field_id, path in paths_of(schema).items()}
-    if column not in ids:
+    field_id = ids.get(joined_path(names_in(column)))
+    if field_id is None:
         raise ValueError(f"Embedding column {column} is not in the dataset")
-    field = next(field for field in schema.flat() if field.id == ids[column])
+    field = next(field for field in schema.flat() if field.id == field_id)
     type_ = vector_type(field.arrow.type)
     if type_ is None:
         raise TypeError(f"Query column {column} must be a vector. Got {field.arrow.type}.")

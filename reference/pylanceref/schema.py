@@ -11,6 +11,7 @@ from lanceref.core.errors import BadSchema, Place, SchemaRefused
 from lanceref.file import schema as core
 from lanceref.file.arrow_schema import logical_type, schema_of
 from lanceref.file.schema import arrow_type
+from lanceref.file.schema_view import names_in
 
 _NOWHERE = Place("JSON", 0, 0)
 
@@ -65,7 +66,7 @@ class LanceSchema:
     def field(self, name: str) -> LanceField | None:
         """Return a field by its path of names with dots, None when there is none."""
         fields, found = self.fields(), None
-        for part in name.split("."):
+        for part in names_in(name):
             found = next((one for one in fields if one.name() == part), None)
             if found is None:
                 return None

@@ -18,7 +18,7 @@ from __future__ import annotations
 import ctypes
 import re
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -41,7 +41,7 @@ def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
     chosen: dict[str, list[str]] = {}
     top = {f.name: f for f in schema.fields}
     for name in names:
-        first, rest = (name, "") if name in top else split_path(name)
+        first, rest = next_name(name, top)
         if first not in top:
             raise NotFound(
                 f"Schema error: No field named {name}. Valid fields are {', '.join(top)}."
@@ -64,6 +64,25 @@ def split_path(path: str) -> tuple[str, str]:
         first, _, rest = path.partition(".")
         return first, rest
     return quoted[1].replace("``", "`"), path[quoted.end() :]
+
+
+def next_name(path: str, names: Collection[str]) -> tuple[str, str]:
+    """Split a path whose first name is one of some; where that is none, all of it may be."""
+    first, rest = split_path(path)
+    return (path, "") if first not in names and path in names else (first, rest)
+
+
+def names_in(path: str) -> Iterator[str]:
+    """Yield the names of a path."""
+    while path:
+        name, path = split_path(path)
+        yield name
+
+
+def joined_path(names: Iterable[str]) -> str:
+    """Return the path of a field from the names on the way to it, those with a point quoted."""
+    quoted = ("`" + one.replace("`", "``") + "`" if set(one) & {".", "`"} else one for one in names)
+    return ".".join(quoted)
 
 
 def _prune(whole: Field, names: list[str]) -> Field:

@@ -9,7 +9,6 @@ L.index.details.missing, L.index.segment.coverage
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,8 +20,8 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import NotFound, UnknownVersion
 from lanceref.core.integers import is_in
-from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_view import project
+from lanceref.file.schema import Field, LanceSchema
+from lanceref.file.schema_view import joined_path, names_in, project
 from lanceref.index.fragment_reuse import read_reuse
 from lanceref.index.index_type import IndexType, Kind, Mask, Positions
 from lanceref.index.predicate import IsNull, Predicate
@@ -216,25 +215,24 @@ class Indices:
 
 
 def paths_of(schema: LanceSchema) -> dict[int, str]:
-    """Return the name of each field below structs only, `a.b`, by its id."""
+    """Return the path of each field below structs only, `a.b`, by its id."""
     paths: dict[int, str] = {}
-    pending = [("", one) for one in schema.fields]
-    for above, one in pending:  # grows by the fields below each struct
-        paths[one.id] = f"{above}{one.name}"
+    pending: list[tuple[tuple[str, ...], Field]] = [((one.name,), one) for one in schema.fields]
+    for names, one in pending:  # grows by the fields below each struct
+        paths[one.id] = joined_path(names)
         if one.logical_type == "struct":
-            pending += [(f"{paths[one.id]}.", child) for child in one.children]
+            pending += [((*names, child.name), child) for child in one.children]
     return paths
 
 
 def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
     """Return the path of a field below structs only, as the schema spells it, and its id.
 
-    Parts may be quoted with backticks; where no field has the exact name, case is ignored. Raises
+    Names may be quoted in backticks; where no field has the exact ones, case is ignored. Raises
     NotFound.
     """
-    paths = paths_of(schema)
-    plain = re.sub(r"`([^`]*)`", r"\1", column)
-    for wanted, spelled in ((column, str), (plain, str), (plain.lower(), str.lower)):
+    paths, asked = paths_of(schema), joined_path(names_in(column))
+    for wanted, spelled in ((asked, str), (asked.lower(), str.lower)):
         for field_id, path in paths.items():
             if spelled(path) == wanted:
                 return path, field_id

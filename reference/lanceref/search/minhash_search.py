@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
+from lanceref.file.schema_view import joined_path, names_in
 from lanceref.index.bloom import Hashes
 from lanceref.index.indices import Index, indexed_column
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
@@ -131,7 +132,7 @@ class MinHashSearch:
 def _index_of(snapshot: Snapshot, path: str) -> Index:
     """Return the index of a column that covers a fragment. Raises QueryRefused."""
     live = bitmaps.BitMap([rows.fragment.id for rows in snapshot.fragments])
-    for index in snapshot.indices.by_path.get(path, ()):
+    for index in snapshot.indices.by_path.get(joined_path(names_in(path)), ()):
         if index.kind is MinHashLsh and any(segment.covers & live for segment in index.segments):
             return index
     raise QueryRefused(

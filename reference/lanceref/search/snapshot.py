@@ -22,7 +22,7 @@ from lanceref.core.file_versions import V0_1
 from lanceref.core.integers import unique_inverse
 from lanceref.core.limits import Budget, Limits, refuse_table
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_view import project, resolved, resolved_batch, split_path, whole_rows
+from lanceref.file.schema_view import next_name, project, resolved, resolved_batch, whole_rows
 from lanceref.index.indices import Indices
 from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import find_version
@@ -82,7 +82,7 @@ def scan_projection(
             origins.append((len(fields) + chosen.index(name), ()))
             arrow.append(pa.field(name, pa.uint64()))
             continue
-        top, rest = (name, "") if name in tops else split_path(name)
+        top, rest = next_name(name, tops)
         path, leaf = _descend_to(fields[tops[top]], rest)
         origins.append((tops[top], path))
         arrow.append(leaf.with_name(name))
@@ -97,7 +97,7 @@ def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Proje
     fields = tuple(_as_in_schema(field, whole_fields[field.name]) for field in asked)
     chosen = tuple(dict.fromkeys(name for name in names if name in SYSTEM_COLUMNS))
     read = [*(field.name for field in fields), *chosen]
-    order = [name if name in read else split_path(name)[0] for name in names]
+    order = [next_name(name, read)[0] for name in names]
     pairs = list(enumerate(order))  # only system columns may repeat
     order = [name for at, name in pairs if name in chosen or order.index(name) == at]
     arrow = [field.arrow for field in fields]
@@ -140,7 +140,7 @@ def _descend_to(field: Field, name: str) -> tuple[tuple[int, ...], pa.Field]:
     if field.logical_type != "struct":
         raise NotFound(f"{field.name!r} is a {field.logical_type} and has no field {name!r}")
     names = [child.name for child in field.children]
-    first, rest = (name, "") if name in names else split_path(name)
+    first, rest = next_name(name, names)
     number = names.index(first)
     path, leaf = _descend_to(field.children[number], rest)
     return (number, *path), leaf.with_nullable(leaf.nullable or field.nullable)

@@ -36,7 +36,7 @@ from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.partition_writer import NONE as NO_NUMBERS
 from lanceref.index.full_text.partition_writer import Occurrences, PartitionWriter
 from lanceref.index.full_text.posting_blocks import LARGE, Postings
-from lanceref.index.indices import Index, indexed_column
+from lanceref.index.indices import Index, indexed_column, indexed_path
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.training import IndexedColumn
 from lanceref.search.row_locator import Locate, Places, locator
@@ -311,11 +311,12 @@ def text_column(
 ) -> TextColumn:
     """Find a column and the index that a query means. Raises QueryRefused."""
     try:
-        indexed = indexed_column(snapshot.manifest.schema, path)
+        path, _ = indexed_path(snapshot.manifest.schema, path)
     except LookupError as error:
         raise QueryRefused(
             f"FTS field path '{path}' does not exist in the dataset schema"
         ) from error
+    indexed = indexed_column(snapshot.manifest.schema, path)
     type_ = indexed.field.arrow.type
     if not is_text(indexed.field):
         raise QueryRefused(

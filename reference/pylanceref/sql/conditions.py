@@ -8,6 +8,7 @@ from typing import TypeVar
 import pyarrow as pa
 from lanceref.core.errors import QueryRefused
 from lanceref.core.query_limits import calling
+from lanceref.file.schema_view import joined_path
 from lanceref.index import predicate as questions
 from lanceref.index.full_text.tokenizers import simple
 from lanceref.index.geometry import binary_of
@@ -94,11 +95,11 @@ class _Reader:
         if node.op in RETURNED:
             return self._member(node)
         type_ = type_at(self._schema, node.names)
-        if not node.names or any("." in name for name in node.names[1:]) or type_ is None:
+        if not node.names or type_ is None:
             raise _Unasked
         if pa.types.is_dictionary(type_):
             type_ = type_.value_type
-        return ".".join(node.names).removeprefix(BINARY_OF), type_
+        return joined_path(node.names).removeprefix(BINARY_OF), type_
 
     def _member(self, node: Node) -> tuple[str, pa.DataType]:
         """Return path and type of the member of documents that a call stands for.
@@ -112,7 +113,7 @@ class _Reader:
             held = inside.parts[0] if inside.op == "arrow_cast" else inside
         if not held.names:
             raise _Unasked
-        return member_path(".".join(held.names), tuple(names)), RETURNED[node.op]
+        return member_path(joined_path(held.names), tuple(names)), RETURNED[node.op]
 
     def _value(self, node: Node, type_: pa.DataType, strict: bool) -> pa.Scalar:
         return _known(as_value(_known(scalar_of(node, engine())), type_, strict))
