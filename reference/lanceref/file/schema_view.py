@@ -73,7 +73,7 @@ def next_name(path: str, names: Collection[str]) -> tuple[str, str]:
 
 
 def names_in(path: str) -> Iterator[str]:
-    """Yield the names of a path."""
+    """Yield the names that a path consists of, outermost first."""
     while path:
         name, path = split_path(path)
         yield name
