@@ -116,18 +116,18 @@ def test_list_is_read(tmp_path):
     assert [datetime.date(2027, 3, 1)] * 2 == dates
 
 
+CRASH = '[[known]]\ncase = "a"\noutcome = "crash"\nreason = "r"'
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("known = [", "known.toml"),
         ("skip = 1", "unknown keys"),
-        ('[[known]]\ncase = "a"\noutcome = "crash"\nreason = "r"', "issue"),
+        (CRASH, "issue"),
         ('[[known]]\ncase = "a"\noutcome = "pass"\nreason = "r"\nissue = "D.a.b"', "no outcome"),
-        ('[[known]]\ncase = "a"\noutcome = "crash"\nreason = "r"\nissue = "later"', "link"),
-        (
-            '[[known]]\ncase = "a"\noutcome = "crash"\nreason = "r"\nissue = "D.a.b"\nuntil = "x"',
-            "date",
-        ),
+        (f'{CRASH}\nissue = "later"', "link"),
+        (f'{CRASH}\nissue = "D.a.b"\nuntil = "x"', "date"),
     ],
 )
 def test_list_that_is_refused(tmp_path, text, told):

@@ -87,16 +87,8 @@ ONE = pa.table({"a": pa.array([1, 2], pa.int32())})
         (Reading("reads", ONE), Reading("refuses"), "reads, refuses"),
         (Reading("panic"), Reading("refuses"), "panic, refuses"),
         (Reading("reads", ONE), Reading("reads", ONE.slice(1)), "other numbers of rows"),
-        (
-            Reading("reads", ONE),
-            Reading("reads", ONE.cast(pa.schema([("a", pa.int64())]))),
-            "other types",
-        ),
-        (
-            Reading("reads", ONE),
-            Reading("reads", pa.table({"a": pa.array([1, 3], pa.int32())})),
-            "other values",
-        ),
+        (Reading("reads", ONE), Reading("reads", pa.table({"a": [1, 2]})), "other types"),
+        (Reading("reads", ONE), Reading("reads", ONE.take([0, 0])), "other values"),
     ],
 )
 def test_kinds(first, second, kind):

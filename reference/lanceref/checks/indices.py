@@ -91,6 +91,10 @@ def check_rows(
         rows = [FragmentRows(one, bases, ctx, stable) for one in fragments]
         by_address = kind.has_addresses(segment.entry.index_version, stable)
         indexed = indexed_column(manifest.schema, path)
+        if not kind.accepts(indexed.field):
+            found, wanted = f"a field of {indexed.field.arrow.type}", f"one for {kind.name}"
+            ctx.lint("L.index.segment.entry", segment.place, found, wanted)
+            return
         kind.check_rows(segment, Training(indexed, rows, stable, by_address))
 
 

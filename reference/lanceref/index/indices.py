@@ -198,15 +198,18 @@ class Indices:
 
     @cached_property
     def by_path(self) -> dict[str, list[Index]]:
-        """The indices of each column, by its name, `a.b` for a part of one.
+        """The indices of each column, by its path, that can be over values of its type.
 
         Those over members of documents are listed by `member_path`.
         """
         paths = paths_of(self._manifest.schema)
+        fields = {field.id: field for field in self._manifest.schema.flat()}
         indices: dict[str, list[Index]] = {}
         for index in self.known:
             path, json_path = paths.get(index.field_id), index.kind.json_path
-            if path is not None and json_path is not None:
+            if path is None or not index.kind.accepts(fields[index.field_id]):
+                continue
+            if json_path is not None:
                 names = members_of(json_path)
                 path = None if names is None else member_path(path, names)
             if path is not None:

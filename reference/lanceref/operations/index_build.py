@@ -54,8 +54,6 @@ def build_segment(
     A `staged` one of a type that has stages is to be finished when it is committed.
     """
     indexed = indexed_column(snapshot.manifest.schema, column)
-    if not kind.accepts(indexed.field):
-        raise OperationRefused(f"{kind.name} cannot index {column}, a {indexed.field.arrow.type}")
     build = kind.stage if staged else kind.build
     with segment_writer(snapshot, segment_uuid) as writer:
         built = build(training_of(snapshot, kind, indexed, fragments), writer, parameters)
@@ -66,7 +64,13 @@ def build_segment(
 def training_of(
     snapshot: Snapshot, kind: Kind, indexed: IndexedColumn, fragments: Sequence[FragmentRows]
 ) -> Training:
-    """Return the rows of fragments for an index to be built over."""
+    """Return the rows of fragments for an index to be built over.
+
+    Raises OperationRefused for a column of a type that the index is not made for.
+    """
+    if not kind.accepts(indexed.field):
+        found = f"{indexed.field.name!r}, a {indexed.field.arrow.type}"
+        raise OperationRefused(f"{kind.name} cannot index {found}")
     stable = snapshot.stable_row_ids
     by_address = not stable or kind.has_addresses(kind.version, stable)
     return Training(indexed, fragments, stable, by_address)

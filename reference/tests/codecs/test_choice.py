@@ -28,6 +28,8 @@ def _eights(count):
     return variable([f"{i * 7919 % count:08d}".encode() for i in range(count)])
 
 
+RISING = fixed(range(3000), 64)
+
 CHUNKS = [
     (fixed(RANDOM, 64), Kind(), {}, "flat"),
     (fixed(SMALL), Kind(), {}, "inline_bitpacking"),
@@ -35,19 +37,9 @@ CHUNKS = [
     (fixed(LONG_RUNS), Kind(), {}, "rle"),
     (fixed(LONG_RUNS), Kind(), {"rle_threshold": 0.001}, "inline_bitpacking"),
     (fixed(RANDOM, 64), Kind(), {"compression": "lz4"}, "flat"),
-    (
-        fixed(range(3000), 64),
-        Kind(),
-        {"compression": "zstd", "bss": "on"},
-        "general byte_stream_split",
-    ),
-    (
-        fixed(range(3000), 64),
-        Kind(),
-        {"compression": "zstd", "bss": "off"},
-        "general inline_bitpacking",
-    ),
-    (fixed(range(3000), 64), Kind(), {"compression": "zstd"}, "general byte_stream_split"),
+    (RISING, Kind(), {"compression": "zstd", "bss": "on"}, "general byte_stream_split"),
+    (RISING, Kind(), {"compression": "zstd", "bss": "off"}, "general inline_bitpacking"),
+    (RISING, Kind(), {"compression": "zstd"}, "general byte_stream_split"),
     (fixed(range(511), 64), Kind(), {"compression": "lz4", "bss": "on"}, "byte_stream_split"),
     (_eights(2700), TEXT, {}, "variable"),
     (_eights(2800), TEXT, {}, "fsst"),

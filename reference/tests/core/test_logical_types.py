@@ -48,18 +48,16 @@ def test_children_are_counted():
             arrow_type(name, children, PLACE)
 
 
+OPAQUE = pa.opaque(pa.int32(), "t", "v")
+
+
 @pytest.mark.parametrize(
     ("type_", "storage", "name", "parameters"),
     [
         (pa.json_(), pa.string(), "arrow.json", ""),
         (pa.uuid(), pa.binary(16), "arrow.uuid", ""),
         (pa.bool8(), pa.int8(), "arrow.bool8", ""),
-        (
-            pa.opaque(pa.int32(), "t", "v"),
-            pa.int32(),
-            "arrow.opaque",
-            '{"type_name":"t","vendor_name":"v"}',
-        ),
+        (OPAQUE, pa.int32(), "arrow.opaque", '{"type_name":"t","vendor_name":"v"}'),
     ],
 )
 def test_name_and_parameters_become_metadata(type_, storage, name, parameters):

@@ -183,6 +183,8 @@ def test_a_page_has_the_box_around_its_boxes(around, told):
 
 POINT = pa.struct([pa.field(axis, pa.float64()) for axis in "xy"])
 
+LINES = pa.list_(pa.list_(POINT))
+
 
 def points(*pairs):
     """Return points as structs."""
@@ -193,7 +195,7 @@ LINE = points((0, 0), (2, 1))
 
 RING = points((0, 0), (4, 0), (4, 3), (0, 0))
 
-HOLE = points((3, 1), (3.5, 1), (3.5, 1.5), (3, 1))
+HOLE = points((3, 1), (3.5, 1), (3, 2), (3, 1))
 
 
 @pytest.mark.parametrize(
@@ -202,25 +204,10 @@ HOLE = points((3, 1), (3.5, 1), (3.5, 1.5), (3, 1))
         ("point", POINT, LINE[1], "POINT (2 1)"),
         ("linestring", pa.list_(POINT), LINE, "LINESTRING (0 0, 2 1)"),
         ("multipoint", pa.large_list(POINT), LINE, "MULTIPOINT ((0 0), (2 1))"),
-        (
-            "polygon",
-            pa.list_(pa.list_(POINT)),
-            [RING, HOLE],
-            "POLYGON ((0 0, 4 0, 4 3, 0 0), (3 1, 3.5 1, 3.5 1.5, 3 1))",
-        ),
-        ("polygon", pa.list_(pa.list_(POINT)), [], "POLYGON EMPTY"),
-        (
-            "multilinestring",
-            pa.list_(pa.list_(POINT)),
-            [LINE, LINE],
-            "MULTILINESTRING ((0 0, 2 1), (0 0, 2 1))",
-        ),
-        (
-            "multipolygon",
-            pa.list_(pa.list_(pa.list_(POINT))),
-            [[RING]],
-            "MULTIPOLYGON (((0 0, 4 0, 4 3, 0 0)))",
-        ),
+        ("polygon", LINES, [RING, HOLE], "POLYGON ((0 0, 4 0, 4 3, 0 0), (3 1, 3.5 1, 3 2, 3 1))"),
+        ("polygon", LINES, [], "POLYGON EMPTY"),
+        ("multilinestring", LINES, [LINE, LINE], "MULTILINESTRING ((0 0, 2 1), (0 0, 2 1))"),
+        ("multipolygon", pa.list_(LINES), [[RING]], "MULTIPOLYGON (((0 0, 4 0, 4 3, 0 0)))"),
         ("wkt", pa.utf8(), "POINT(2 1)", "POINT (2 1)"),
         ("wkb", pa.binary(), binary_of("POINT(2 1)"), "POINT (2 1)"),
     ],

@@ -128,6 +128,7 @@ def test_words_that_are_asked_often_count_as_often(tmp_path, monkeypatch, query)
 
 A, B = MatchQuery("a", "s"), PhraseQuery("b", "t")
 _, ELEMENT = DocumentGranularity
+EACH = MatchQuery("a", "s", document_granularity=ELEMENT)
 
 
 @pytest.mark.parametrize(
@@ -190,11 +191,7 @@ NEAR = {"column": "v", "q": [0.0] * 4}
         ({"full_text_query": MatchQuery("a,foo,fox", "j")}, QueryRefused, "Invalid triple type"),
         ({"full_text_query": PhraseQuery("red fox", "s")}, QueryRefused, "position is not found"),
         ({"full_text_query": MatchQuery("a", "l")}, QueryRefused, "ambiguous"),
-        (
-            {"full_text_query": MatchQuery("a", "s", document_granularity=ELEMENT)},
-            QueryRefused,
-            "no List layer",
-        ),
+        ({"full_text_query": EACH}, QueryRefused, "no List"),
         ({"full_text_query": MatchQuery("a", "e") & A}, QueryRefused, "cannot mix"),
         ({"full_text_query": CombinedFieldsQuery("a", ["s", "e"])}, NotYet, "combined_fields"),
         ({"nearest": MinHashQuery("x", "s")}, QueryRefused, "No MinHash LSH index found"),

@@ -56,19 +56,11 @@ def test_bad_names_are_refused_in_the_words_of_the_oracle(tmp_path):
 
     made = lance.write_dataset(pa.table({"a": [1]}), tmp_path / "t")
     checks = [
-        (
-            refs.check_tag_name,
-            lambda name: made.tags.create(name, 1),
-            ["a b", "a.", ".a", "a..b", "a.lock"],
-        ),
-        (
-            refs.check_branch_name,
-            made.create_branch,
-            ["main", "/a", "a//b", "a..b", "a b/c", "a.lock"],
-        ),
+        (refs.check_tag_name, lambda name: made.tags.create(name, 1), "a b|a.|.a|a..b|a.lock"),
+        (refs.check_branch_name, made.create_branch, "main|/a|a//b|a..b|a b/c|a.lock"),
     ]
     for ours, theirs, names in checks:
-        for name in ["", *names]:
+        for name in ["", *names.split("|")]:
             with pytest.raises(OperationRefused) as own:
                 ours(name)
             with pytest.raises(OSError, match="Ref is invalid") as told:

@@ -177,17 +177,13 @@ def test_who_loses_every_race_gives_up(tmp_path):
     assert caught.value.retryable
 
 
-LATEST = "18446744073709551614.manifest"
+LATEST, NEXT = "18446744073709551614.manifest", "18446744073709551613.manifest"
 
 
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
-        (
-            lambda v: (v / "18446744073709551613.manifest").mkdir(),
-            errors.StoreFailed,
-            "name is taken",
-        ),
+        (lambda v: (v / NEXT).mkdir(), errors.StoreFailed, "name is taken"),
         (
             lambda v: (v / LATEST).rename(v / "18446744073709551611.manifest"),
             errors.FormatError,

@@ -242,7 +242,8 @@ class ZoneMap(ZoneType[Zoning]):
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
         """Return for each zone whether its bounds allow a value; NaN may be of either sign."""
         assert isinstance(predicate, OnValues)
-        mask = may_hold(predicate, self._least, self._greatest)
+        with self._file.comparing(self._type):
+            mask = may_hold(predicate, self._least, self._greatest)
         asked = predicate.values if isinstance(predicate, Among) else ()
         numbers = [one for one in asked if pa.types.is_floating(one.type)]
         if isinstance(predicate, Within) or any(one.as_py() != one.as_py() for one in numbers):
