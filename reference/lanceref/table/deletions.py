@@ -54,8 +54,8 @@ EXTENSIONS: dict[int, str] = {
 }
 """End of the file's name by its type."""
 
-COPIES = 2
-"""Times that the rows of an Arrow file are in memory: as the library reads them, and sorted."""
+COPIES = 4
+"""Times that rows of an Arrow file are in memory: as they are read, joined, sorted and chosen."""
 
 BITMAP_FROM = 5000
 """Deleted rows from which on they are written as a bitmap."""

@@ -116,7 +116,8 @@ class FragmentRows:
     @cached_property
     def by_id(self) -> tuple[NDArray[np.uint64], Offsets]:
         """The ids of the live rows, ascending, and the position of each. Both are (live rows,)."""
-        (ids,) = self.take(np.arange(self.num_rows), (), (ROW_ID,))
+        count = min(self.num_rows, self.columns.bounded_rows)
+        (ids,) = self.take(np.arange(count), (), (ROW_ID,))
         own = ids.to_numpy()
         order = np.argsort(own, kind="stable")
         return own[order], order

@@ -28,7 +28,7 @@ from google.protobuf.message import Message
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context
-from lanceref.core.errors import AlreadyExists, SchemaRefused
+from lanceref.core.errors import AlreadyExists, OperationRefused, SchemaRefused
 from lanceref.core.file_versions import FROM_WORDS, V0_1, V2_0, FileVersion, version_named
 from lanceref.file.arrow_schema import schema_message
 from lanceref.file.schema import LanceSchema
@@ -40,7 +40,7 @@ from lanceref.storage.protocol import Draft
 from lanceref.table import flags
 from lanceref.table.bases import Bases
 from lanceref.table.file_entries import TOMBSTONE, Based, base_of, data_files_of
-from lanceref.table.fragments import Fragment
+from lanceref.table.fragments import ADDRESS_LIMIT, Fragment
 from lanceref.table.lineage import open_lineage
 from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, open_version, stamp
 from lanceref.table.rows import FragmentRows
@@ -166,7 +166,9 @@ class Builder:
         return copies
 
     def note_id(self, number: int) -> None:
-        """Raise the highest fragment id of the table to a number."""
+        """Raise the highest fragment id of the table to a number. Raises OperationRefused."""
+        if number >= ADDRESS_LIMIT:
+            raise OperationRefused(f"fragment id {number} has no row addresses")
         if not self.message.HasField("max_fragment_id") or number > self.message.max_fragment_id:
             self.message.max_fragment_id = number
 
