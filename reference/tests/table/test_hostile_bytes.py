@@ -27,6 +27,7 @@ from lanceref.table.file_entries import offsets_below, parse_coverage
 from lanceref.table.lineage import decode_row_ids, decode_versions
 from lanceref.table.refs import list_branches, list_tags
 from lanceref.table.roaring import parse_bitmap
+from lanceref.table.rows import FragmentRows
 from lanceref.transactions.transaction import check_transaction, open_transaction
 from lanceref_testing.faulty_messages import change_some
 from lanceref_testing.mutations import MASKS, flip
@@ -266,11 +267,8 @@ def test_bitmaps_that_expand_too_far_are_refused():
     data = head + bytes(8000) + np.array([1, 0, 65535], "<u2").tobytes() * 2000
     with pytest.raises(LimitExceeded) as caught:
         parse_bitmap(Cursor(memoryview(data), 0, Context("d.bin")))
-    assert ("L.table.limits.bitmap", "131072000 values") == (
-        caught.value.clause,
-        caught.value.found,
-    )
-
+    error = caught.value
+    assert ("L.table.limits.bitmap", "131072000 values") == (error.clause, error.found)
     many = pyroaring.BitMap(range(2**20), optimize=True).serialize()
     with pytest.raises(LimitExceeded, match="over 1048576 fragments"):
         parse(_with_index(fragment_bitmap=many))
@@ -299,6 +297,14 @@ def test_rows_without_a_file_have_a_limit(tmp_path, type_, rows):
             reader.column(manifest.schema.fields[0])
 
 
+def test_ids_of_rows_that_only_a_manifest_states(tmp_path):
+    """They are not asked for before the rows are bounded."""
+    manifest = parse(minimal(fragments=[{"id": 0, "physical_rows": 2**31 + 1}]))
+    bases = Bases(LocalStore(tmp_path), manifest)
+    with pytest.raises(LimitExceeded, match=r"L\.table\.limits\.no-file"):
+        _ = FragmentRows(manifest.fragments[0], bases, CTX, True).by_id
+
+
 def _two_sets_of_three() -> dict[str, object]:
     over = _overlay(b"")
     over.ClearField("shared_offset_bitmap")
@@ -324,9 +330,7 @@ def test_what_readers_pass_over_is_found(data, clause):
 
 def test_a_field_is_listed_once():
     """A field in two columns of a file, or in two files, is refused."""
-    for files in (
-        [data_file(fields=[0, 0], column_indices=[0, 1])],
-        [data_file(), data_file(path="g")],
-    ):
+    twice = data_file(fields=[0, 0], column_indices=[0, 1])
+    for files in ([twice], [data_file(), data_file(path="g")]):
         with pytest.raises(FormatError, match=r"L\.table\.datafile\.once"):
             parse(minimal(fragments=[fragment(0, *files)]))

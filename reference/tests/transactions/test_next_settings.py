@@ -193,11 +193,8 @@ def test_a_shallow_clone_names_every_file_below_its_source(tmp_path):
     assert (5, 0, "/src") == (made.version, *_base(made.message.base_paths))
     assert all(entry.HasField("base_id") for entry in (one.files[0], one.deletion_file))
     assert made.indices[0].HasField("base_id")
-    assert (True, 5, "/src") == (
-        made.transaction.clone.is_shallow,
-        made.transaction.clone.ref_version,
-        made.transaction.clone.ref_path,
-    )
+    clone = made.transaction.clone
+    assert (True, 5, "/src") == (clone.is_shallow, clone.ref_version, clone.ref_path)
     assert size == (tmp_path / "_versions" / "18446744073709551610.manifest").stat().st_size
 
 
@@ -214,17 +211,16 @@ def _replaced(number: int, *fields: int, **words: object) -> dict[str, object]:
 LEGACY = {"file_major_version": 0, "file_minor_version": 2, "column_indices": []}
 UNKNOWN = {"old_id": {"uuid": bytes(16)}, "new_id": {"uuid": bytes(16)}}
 
+FIRST = manifests.fragment(0, versions.files(0))
+
 REFUSED = [
     ("append", {"fragments": [manifests.fragment(0, {**versions.files(0), **LEGACY})]}, "mixed"),
     ("create_index", {"new_indices": [versions.index("x", 9, [0])]}, "no column"),
     ("data_replacement", {"replacements": [_replaced(9, 0)]}, "not found in existing"),
     ("data_replacement", {"replacements": [_replaced(0, 0), _replaced(1, 1)]}, "the same fields"),
     ("data_replacement", {"replacements": [_replaced(0, 1, **LEGACY)]}, "no changes were made"),
-    (
-        "merge",
-        {"fragments": [manifests.fragment(0, versions.files(0))], "schema": versions.FIELDS},
-        r"fragments \[1\]",
-    ),
+    ("merge", {"fragments": [FIRST], "schema": versions.FIELDS}, r"fragments \[1\]"),
+    ("append", {"fragments": [manifests.fragment(2**53, versions.files(0))]}, "no row addresses"),
     ("restore", {"version": 9}, "not found"),
     ("rewrite", {"groups": [versions.group([7], [8])]}, "incompatible"),
     ("rewrite", {"rewritten_indices": [UNKNOWN, UNKNOWN]}, "lists twice"),
