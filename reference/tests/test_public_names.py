@@ -98,8 +98,9 @@ def test_a_table_is_created_once_and_appended_to_where_it_is(tmp_path):
     lanceref.write_table(tmp_path / "t", rows)
     with pytest.raises(LanceError, match="exists"):
         lanceref.write_table(tmp_path / "t", rows)
-
-    assert 1 == lanceref.open_table(tmp_path / "t").count_rows()
+    assert 2 == lanceref.write_table(tmp_path / "t", rows, "append").count_rows()
+    with pytest.raises(LanceError, match="by write_table only"):
+        lanceref.write_file(tmp_path / "f.lance", rows, "0.1")
 
 
 @pytest.mark.parametrize("name", lanceref.__all__)

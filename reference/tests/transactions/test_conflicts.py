@@ -191,7 +191,6 @@ BOTH = [
 def test_settings_meet(ours, theirs, meet):
     """Settings conflict by key of config and table, and as a whole for schema and field."""
     first, second = _update(ours), _update(theirs)
-
     assert meet is settings_meet(first, second)
     assert meet is settings_meet(second, first)
 
