@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, SchemaRefused
-from lanceref.core.integers import difference, union
+from lanceref.core.integers import arrow_array, difference, union
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.new_data import (
     Ids,
@@ -195,7 +195,8 @@ def update_columns(
     held = pa.Table.from_batches(all_rows(rows, projection), schema=projection.schema)
     chosen = pa.array([places.get(value) for value in key_values(held[left_on])], pa.int64())
     values = replace_values(held, right.select(names), chosen)
-    refuse_early_nulls(snapshot, values)
+    live = rows.offsets(np.arange(rows.num_rows))  # deleted rows may be given any value
+    refuse_early_nulls(snapshot, values.take(arrow_array(live)) if len(rows.deleted) else values)
     with Draft() as draft:
         return write_values(snapshot, rows, values, chosen, draft)
 

@@ -157,7 +157,7 @@ EARLY = pa.table({"k": [0, 1], "i": [5, 6], "s": ["a", "b"]})
 
 
 def test_a_null_that_an_early_file_cannot_hold_is_refused(tmp_path):
-    """Nulls of numbers are refused in 0.1 for updated rows only."""
+    """Nulls of numbers are refused in 0.1 for updated rows that live only."""
     made = pylanceref.write_dataset(EARLY, tmp_path, data_storage_version="0.1")
     snapshot = made._snapshot
 
@@ -169,6 +169,9 @@ def test_a_null_that_an_early_file_cannot_hold_is_refused(tmp_path):
     updated([0, 9], [7, None])
     with pytest.raises(SchemaRefused, match="'i' has null values of type: int64"):
         updated([0, 1], [7, None])
+    made.delete("k = 1")
+    snapshot = made._snapshot
+    updated([0, 1], [7, None])
 
 
 @pytest.mark.oracle
