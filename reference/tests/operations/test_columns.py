@@ -91,9 +91,8 @@ def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
     version = "0.1" if legacy else "2.1"
     made = pylanceref.write_dataset(pa.table({"a": [1, 2]}), tmp_path, data_storage_version=version)
     text = pa.table({"a": [1], "v": ["x"]})
-    assert [["x", None]] == _values(
-        joined_source(made._snapshot, text, "a", "a", "dataset"), made._snapshot
-    )
+    joined = joined_source(made._snapshot, text, "a", "a", "dataset")
+    assert [["x", None]] == _values(joined, made._snapshot)
     numbers = joined_source(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
     brought_ones = ordered_source(
         made._snapshot, pa.table({"v": [7, None]}), made._snapshot.fragments
