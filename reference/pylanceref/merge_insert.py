@@ -11,11 +11,12 @@ from functools import partial
 from typing import Self
 
 import pyarrow as pa
-from lanceref.core.errors import EditFailed, QueryRefused, SchemaRefused
+from lanceref.core.errors import EditFailed, NotFound, QueryRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_view import whole_rows
+from lanceref.index.indices import indexed_path
 from lanceref.operations import merge
 from lanceref.operations.new_data import give_ids, write_new_rows
 from lanceref.operations.update import put_update, remove
@@ -49,10 +50,12 @@ class MergeInsertBuilder:
         self._keys = [on] if isinstance(on, str) else list(on or ()) or self._primary_key()
         if not self._keys:
             raise QueryRefused("A merge insert operation requires join keys or a primary key")
-        names = [field.name for field in table._snapshot.manifest.schema.fields]
-        for key in self._keys:
-            if key not in names:
-                raise QueryRefused(f"Merge insert key column '{key}' does not exist in schema")
+        for number, key in enumerate(self._keys):
+            try:
+                self._keys[number], _ = indexed_path(table._snapshot.manifest.schema, key)
+            except NotFound as error:
+                told = f"Merge insert key column '{key}' does not exist in schema"
+                raise QueryRefused(told) from error
         self._actions = merge.Actions()
         self._retries = CONFLICT_RETRIES
         self._timeout = RETRY_TIMEOUT
