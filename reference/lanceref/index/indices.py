@@ -246,4 +246,7 @@ def indexed_column(schema: LanceSchema, column: str) -> IndexedColumn:
     """Return a field by its path, as `indexed_path` finds it. Raises NotFound."""
     path, field_id = indexed_path(schema, column)
     (top,) = project(schema, [path])
-    return IndexedColumn(top, next(field for field in top.flat() if field.id == field_id))
+    field = next((one for one in top.flat() if one.id == field_id), None)
+    if field is None:
+        raise NotFound(f"several fields are named {path}")
+    return IndexedColumn(top, field)

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pylanceref.indices
 import pytest
 from lanceref.file.arrow_schema import schema_of
+from lanceref.file.schema import LanceSchema
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.kernels.hnsw_graph import GraphParameters
 from pylanceref.errors import ColumnRefused, KeyMissing
@@ -36,6 +37,8 @@ def test_columns_are_named_as_in_the_schema():
         ("`ROW-ID`.key", "row-id.Key"),
     ):
         assert index_request(schema, asked, "BTREE", {}).column == path
+    with pytest.raises(LookupError, match="several fields are named i"):
+        index_request(LanceSchema((SCHEMA.fields[0], VECTORS.fields[-1])), "i", "BTREE", {})
 
 
 @pytest.mark.parametrize(
@@ -73,18 +76,14 @@ def test_a_full_text_index_says_what_is_a_document():
         index_request(schema, "l[*]", "FTS", element)
 
 
-VECTORS = schema_of(
-    pa.schema(
-        {
-            "v": pa.list_(pa.float32(), 4),
-            "u": pa.list_(pa.uint8(), 4),
-            "b": pa.list_(pa.int8(), 4),
-            "m": pa.list_(pa.list_(pa.float32(), 4)),
-            "i": pa.int64(),
-        }
-    )
-)
-
+KINDS = {
+    "v": pa.list_(pa.float32(), 4),
+    "u": pa.list_(pa.uint8(), 4),
+    "b": pa.list_(pa.int8(), 4),
+    "m": pa.list_(pa.list_(pa.float32(), 4)),
+    "i": pa.int64(),
+}
+VECTORS = schema_of(pa.schema(KINDS))
 CENTROIDS = np.arange(8, dtype=np.float32).reshape(2, 4)
 
 
