@@ -170,7 +170,10 @@ def _passing_pairs(
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
     own = snapshot.take(pairs[0], projection)
     sides = (("source", source.take(pa.array(pairs[1]))), ("target", own))
-    structs = {side: plain(table.to_struct_array().combine_chunks()) for side, table in sides}
+    structs = {}
+    for side, table in sides:  # no rows of a struct of extension types cannot be combined
+        columns = [plain(column.combine_chunks()) for column in table.columns]
+        structs[side] = pa.StructArray.from_arrays(columns, table.column_names)
     return holds(pa.RecordBatch.from_pydict(structs))
 
 
