@@ -142,6 +142,7 @@ def test_documents_are_stored_as_such(tmp_path, how):
     right = pa.table({"k": [2, 3], "j": pa.array(['{"b":2}', None], pa.json_())})
     if how == "a merge":
         made.create_scalar_index("k", "BTREE")
+        made.merge_insert("k").when_matched_update_all("source.k < 3").execute(right.slice(0, 0))
         made.merge_insert("k").when_matched_update_all().execute(right)
         assert made.get_fragments()[0].metadata.id == 0
     else:
