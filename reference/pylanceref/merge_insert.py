@@ -11,11 +11,11 @@ from functools import partial
 from typing import Self
 
 import pyarrow as pa
-from lanceref.core.errors import EditFailed, NotFound, QueryRefused, SchemaRefused
+from lanceref.core.errors import EditFailed, QueryRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import LanceSchema
-from lanceref.file.schema_view import whole_rows
+from lanceref.file.schema_view import names_in, whole_rows
 from lanceref.index.indices import indexed_path
 from lanceref.operations import merge
 from lanceref.operations.new_data import give_ids, write_new_rows
@@ -52,8 +52,9 @@ class MergeInsertBuilder:
             raise QueryRefused("A merge insert operation requires join keys or a primary key")
         for number, key in enumerate(self._keys):
             try:
-                self._keys[number], _ = indexed_path(table._snapshot.manifest.schema, key)
-            except NotFound as error:
+                path, _ = indexed_path(table._snapshot.manifest.schema, key)
+                (self._keys[number],) = names_in(path)  # a column, no field below one
+            except ValueError as error:
                 told = f"Merge insert key column '{key}' does not exist in schema"
                 raise QueryRefused(told) from error
         self._actions = merge.Actions()
