@@ -91,7 +91,6 @@ def test_sides_that_differ_are_not_measured(tmp_path, monkeypatch, kind, ours):
     case, answers = Case("BTREE", case.column, {"other": {kind: 1}}), iter((ours, [1, 2]))
     monkeypatch.setattr(f"{where}._apart", lambda *_: (1.0, 1.0))
     monkeypatch.setattr(f"{where}._reads", lambda *_: (next(answers), 1, 1.0))
-
     with pytest.raises(ValueError, match=re.escape(f"found {ours}, the oracle [1, 2]")):
         list(run_indices(tmp_path, case, 10, 1))
 

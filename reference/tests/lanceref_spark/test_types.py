@@ -15,7 +15,7 @@ from lanceref_spark.types import KEY, arrow_schema, batch_schema, is_bfloat16, s
 from pyspark.sql import types as st
 
 pytestmark = pytest.mark.spark
-ELEMENT = pa.field("element", pa.int64())
+ELEMENT = pa.field("element", pa.float32())
 HALF = pa.field("c", pa.binary(2), metadata={"ARROW:extension:name": "lance.bfloat16"})
 
 WORKED = [
@@ -33,7 +33,7 @@ WORKED = [
     (pa.time64("ns"), st.LongType(), pa.int64()),
     (pa.duration("ms"), st.DayTimeIntervalType(), pa.duration("us")),
     (pa.decimal128(38, 3), st.DecimalType(38, 3), pa.decimal128(38, 3)),
-    (pa.list_(pa.int64(), 4), st.ArrayType(st.LongType()), pa.list_(ELEMENT)),
+    (pa.list_(pa.float32(), 4), st.ArrayType(st.FloatType()), pa.list_(ELEMENT)),
     (
         pa.struct([pa.field("x", pa.uint8(), nullable=False)]),
         st.StructType([st.StructField("x", st.ShortType(), False)]),

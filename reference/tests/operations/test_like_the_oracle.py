@@ -66,6 +66,7 @@ MERGES = {
     "update, of the source": _merge(lambda m: m.when_matched_update_all("source.b > 2"), FEW),
     "update, of the target": _merge(lambda m: m.when_matched_update_all("target.b < 50"), FEW),
     "update and insert": _merge(_all, FEW, "`K`"),
+    "a key below a column": _merge(_all, FEW, "s.x"),
     "update of every column": _merge(_all, _rows(9, 14)),
     "insert": _merge(lambda m: m.when_not_matched_insert_all(), FEW),
     "delete": _merge(lambda m: m.when_matched_delete(), FEW),

@@ -19,7 +19,7 @@ def line(tmp_path):
 
 def nearest(line, **scan):
     """Return a search for the points nearest to 0."""
-    return line.scanner(nearest={"column": "v", "q": [0]}, **scan)
+    return line.scanner(nearest={"column": "`v`", "q": [0]}, **scan)
 
 
 def test_what_is_returned(line):
@@ -199,7 +199,7 @@ def test_filters_before_and_after(dataset):
 def test_ways_to_ask(dataset, tmp_path):
     """Text, a query, or words and columns; something else is no search."""
     assert [1, 3, 0] == rows(dataset)
-    for given in ({"query": "red"}, {"query": "red", "columns": ["s"]}, MatchQuery("red", "s")):
+    for given in ({"query": "red"}, {"query": "red", "columns": ["`S`"]}, MatchQuery("red", "s")):
         assert [1, 3, 0] == dataset.to_table(full_text_query=given)["i"].to_pylist()
     assert TABLE.schema.names == dataset.to_table(full_text_query=5).schema.names
     with pytest.raises(TypeError):
@@ -207,7 +207,7 @@ def test_ways_to_ask(dataset, tmp_path):
     plain = pylanceref.write_dataset(TABLE, tmp_path / "plain")
     with pytest.raises(QueryRefused, match="INVERTED"):
         plain.to_table(full_text_query="red")
-    assert [1, 3, 0] == plain.to_table(full_text_query=MatchQuery("red", "s"))["i"].to_pylist()
+    assert [1, 3, 0] == plain.to_table(full_text_query=MatchQuery("red", "`S`"))["i"].to_pylist()
 
 
 def test_elements_have_a_column(tmp_path):
