@@ -14,7 +14,7 @@ from typing import Self
 
 from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
-from lanceref.index.indices import declared_kind, indexed_path, type_name
+from lanceref.index.indices import declared_kind, indexed_column, indexed_path, type_name
 from lanceref.proto import table_pb2
 from lanceref.transactions.index_entries import covered
 from lanceref.transactions.manifest_builder import Staged
@@ -88,7 +88,8 @@ def _create(
     before = _replaceable(table, name, request.column, replace=options.replace)
     chosen = options.fragment_ids if options.train else []
     fragments = table.fragment_rows(None if chosen is None else sorted(set(chosen)))
-    given = request.kind, request.column, request.parameters, fragments, name
+    indexed = indexed_column(table._snapshot.manifest.schema, request.column)
+    given = request.kind, indexed, request.parameters, fragments, name
     own, build = segment_uuid(options.index_uuid), operations.index_build.build_segment
     entry = build(table._snapshot, *given, own, staged=staged)
     if is_committed:

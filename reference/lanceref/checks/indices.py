@@ -20,7 +20,7 @@ from lanceref.core.errors import UnknownVersion
 from lanceref.data_file.check import check_file, check_legacy
 from lanceref.file.container import is_legacy
 from lanceref.index.fragment_reuse import check_reuse
-from lanceref.index.indices import Index, Indices, declared_kind, indexed_column, kind_of, paths_of
+from lanceref.index.indices import Index, Indices, declared_kind, indexed_field, kind_of, paths_of
 from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
@@ -83,14 +83,13 @@ def check_rows(
 ) -> None:
     """Report a live row that a segment covers and does not hold, or holds with another value."""
     kind, stable = index.kind, segment.stable_row_ids
-    path = paths_of(manifest.schema).get(index.field_id)
-    if path is None or not segment.built:
+    if index.field_id not in paths_of(manifest.schema) or not segment.built:
         return
     with ctx.piece(), _legacy_skipped():
         fragments = [one for one in manifest.fragments if one.id in segment.covers]
         rows = [FragmentRows(one, bases, ctx, stable) for one in fragments]
         by_address = kind.has_addresses(segment.entry.index_version, stable)
-        indexed = indexed_column(manifest.schema, path)
+        indexed = indexed_field(manifest.schema, index.field_id)
         if not kind.accepts(indexed.field):
             found, wanted = f"a field of {indexed.field.arrow.type}", f"one for {kind.name}"
             ctx.lint("L.index.segment.entry", segment.place, found, wanted)

@@ -244,7 +244,12 @@ def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
 
 def indexed_column(schema: LanceSchema, column: str) -> IndexedColumn:
     """Return a field by its path, as `indexed_path` finds it. Raises NotFound."""
-    path, field_id = indexed_path(schema, column)
+    return indexed_field(schema, indexed_path(schema, column)[1])
+
+
+def indexed_field(schema: LanceSchema, field_id: int) -> IndexedColumn:
+    """Return a field that has a path by its id. Raises NotFound."""
+    path = paths_of(schema)[field_id]
     (top,) = project(schema, [path])
     field = next((one for one in top.flat() if one.id == field_id), None)
     if field is None:

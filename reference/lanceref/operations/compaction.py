@@ -28,7 +28,7 @@ from lanceref.core.compute import bitmaps
 from lanceref.core.errors import OperationRefused
 from lanceref.core.file_versions import FileVersion
 from lanceref.index.fragment_reuse import NAME, MovedRows, content_of
-from lanceref.index.indices import Index, indexed_column, paths_of
+from lanceref.index.indices import Index, indexed_field, paths_of
 from lanceref.index.row_set import Keys, encode_treemap
 from lanceref.index.segment import FOLDER, Segment
 from lanceref.operations.index_build import segment_writer, training_of
@@ -232,8 +232,7 @@ def rewrite_moved(
 def _rewritten(
     snapshot: Snapshot, index: Index, segment: Segment, moved: MovedRows, draft: Draft
 ) -> Transaction.Rewrite.RewrittenIndex:
-    schema = snapshot.manifest.schema
-    indexed = indexed_column(schema, paths_of(schema)[index.field_id])
+    indexed = indexed_field(snapshot.manifest.schema, index.field_id)
     with segment_writer(snapshot) as writer:
         nothing = training_of(snapshot, index.kind, indexed, ())
         built = index.kind.rewrite([(segment, segment.then(moved))], nothing, writer)

@@ -25,7 +25,7 @@ from lanceref.core.compute import bitmaps
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.index.index_type import Built, Kind, Parameters
-from lanceref.index.indices import Index, indexed_column, kind_of, paths_of
+from lanceref.index.indices import Index, indexed_field, kind_of
 from lanceref.index.row_set import SHIFT, Keys
 from lanceref.index.segment import FOLDER, Moved, Segment, SegmentWriter
 from lanceref.index.training import IndexedColumn, Training
@@ -41,7 +41,7 @@ Mask = NDArray[np.bool_]
 def build_segment(
     snapshot: Snapshot,
     kind: Kind,
-    column: str,
+    indexed: IndexedColumn,
     parameters: Parameters,
     fragments: Sequence[FragmentRows],
     name: str,
@@ -53,7 +53,6 @@ def build_segment(
 
     A `staged` one of a type that has stages is to be finished when it is committed.
     """
-    indexed = indexed_column(snapshot.manifest.schema, column)
     build = kind.stage if staged else kind.build
     with segment_writer(snapshot, segment_uuid) as writer:
         built = build(training_of(snapshot, kind, indexed, fragments), writer, parameters)
@@ -122,8 +121,7 @@ def rewrite_segments(
     rows. Unless zones are built anew, the entry `inherits` the oldest version of the segments.
     Raises OperationRefused.
     """
-    path = paths_of(snapshot.manifest.schema)[index.field_id]
-    indexed = indexed_column(snapshot.manifest.schema, path)
+    indexed = indexed_field(snapshot.manifest.schema, index.field_id)
     live = {rows.fragment.id: rows for rows in snapshot.fragments}
     alive = bitmaps.BitMap() if anew else bitmaps.BitMap(live)
     covered = [bitmaps.BitMap(one.covers) & alive for one in segments]
@@ -131,7 +129,7 @@ def rewrite_segments(
     over = [live[number] for number in union]
     is_early = any(index.is_early(one) for one in segments)
     if is_early:
-        entry = build_segment(snapshot, index.kind, path, {}, over, index.name)
+        entry = build_segment(snapshot, index.kind, indexed, {}, over, index.name)
     else:
         pairs, others = [], union
         for one, held in zip(segments, covered, strict=True):
@@ -302,19 +300,18 @@ def _learnt(
     built = [segment for segment in index.segments if segment.built]
     live = bitmaps.BitMap([rows.fragment.id for rows in snapshot.fragments])
     is_left = not added or any(segment.holds & live for segment in built)
-    path = paths_of(snapshot.manifest.schema)[index.field_id]
+    indexed = indexed_field(snapshot.manifest.schema, index.field_id)
     again: Parameters | None = None
     gone = bitmaps.BitMap().union(*(one.holds for one in built)) - live
     if retrain or not built or not is_left:
         again, gone = index.kind.learnt(index.segments[0]), bitmaps.BitMap()
     elif wanted is None:
-        indexed = indexed_column(snapshot.manifest.schema, path)
         new, every = (
             training_of(snapshot, index.kind, indexed, rows) for rows in (added, snapshot.fragments)
         )
         again = index.kind.resize(built, new, every)
     if again is not None:
-        entry = build_segment(snapshot, index.kind, path, again, snapshot.fragments, index.name)
+        entry = build_segment(snapshot, index.kind, indexed, again, snapshot.fragments, index.name)
         if built and not retrain and _inherits(snapshot, index, built):
             entry.dataset_version = min(one.entry.dataset_version for one in built)
         replaced = [segment.current for segment in index.segments]
