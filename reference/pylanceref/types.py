@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 from lanceref.core.errors import DataRefused
 
 from pylanceref.errors import BatchRefused, CallerCode
 from pylanceref.scan_arguments import describe
-from pylanceref.scanner import LanceScanner
+from pylanceref.scanner import DEFAULT_BATCH_SIZE, LanceScanner
 from pylanceref.table_handle import OpenTable
 
 _END = object()
@@ -44,6 +45,11 @@ def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     table = _table(data, schema)
     if table is not None:
         return table.to_reader()
+    if type(data).__module__.partition(".")[0] == "datasets":  # those of Hugging Face
+        stream: Any = data
+        schema = schema or stream.features.arrow_schema
+        tables = _given(stream.with_format("arrow").iter(DEFAULT_BATCH_SIZE))
+        data = (batch for table in tables for batch in table.to_batches())
     if not isinstance(data, Iterable):
         raise TypeError(f"Unknown data type {type(data)}")
     if schema is None:
@@ -69,7 +75,7 @@ def _table(data: object, schema: pa.Schema | None) -> pa.Table | None:
     return None
 
 
-def _given(batches: Iterable[object]) -> Iterator[object]:
+def _given(batches: Iterable[object]) -> Iterator[Any]:
     """Yield what the caller's own iterator yields. Raises CallerFailed for what it raises."""
     rest = iter(batches)
     while True:

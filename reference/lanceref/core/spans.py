@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from lanceref.core.errors import LimitExceeded, Place
 
-SPAN_BYTES = 320
-"""Memory of a span, with its name and value."""
+SPAN_BYTES = 480
+"""Memory of a span, with its name and value, and of the message that it is read from."""
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
-"""Layouts of pages: worked bytes, cuts, what the writer chooses, and pages read together."""
+"""Layouts of pages: worked bytes, cuts, what the writer chooses, pages read together, and maps."""
 
 import hypothesis.strategies as st
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -8,10 +9,12 @@ from lanceref.codecs.encoder_inputs import dictionary_parts, stored_values, vali
 from lanceref.codecs.values import Fixed, Variable
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, DataRefused
+from lanceref.file.arrow_schema import schema_of
+from lanceref.pages.column import assemble
+from lanceref.pages.layers import Layer, Nested
 from lanceref.pages.leafvalues import leaf_array
 
 from ..file.in_memory import assert_written, column, opened, pages_of, scanned, taken, written
-from ..file.in_memory import scanned as column_values
 
 PLACE = Context("test").at(0)
 LIST = pa.list_(pa.int64())
@@ -268,10 +271,20 @@ def test_an_error_names_the_chunk_of_its_own_page(page, at, value, clause):
     damaged = bytearray(data)
     damaged[chunks[page] + at] = value
     reader = column(bytes(damaged))
-    for read in (lambda: column_values(reader), lambda: taken(reader, [0, 2, 3])):
+    for read in (lambda: scanned(reader), lambda: taken(reader, [0, 2, 3])):
         with pytest.raises(CorruptPage) as caught:
             read()
         assert (f"L.page.miniblock.{clause}", chunks[page]) == (
             caught.value.clause,
             caught.value.offset,
         )
+
+
+@pytest.mark.parametrize(("entry", "key"), [(False, 1), (True, None)])
+def test_a_null_entry_or_key_of_a_map_is_refused(entry, key):
+    """With one, pyarrow ends the process."""
+    (field,) = schema_of(pa.schema([("m", pa.map_(pa.int8(), pa.int8()))])).fields
+    layers = (Layer(1, None, np.arange(2)), Layer(1, np.array([entry])))
+    leaf = Nested(layers, pa.array([key], pa.int8()))
+    with pytest.raises(CorruptPage, match="1 null"):
+        assemble(field, [leaf, leaf], PLACE)

@@ -1,6 +1,7 @@
 """What a write is given: rows in every form, options of files, bases."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.dataset as pads
@@ -11,6 +12,15 @@ from pylanceref.blob import blob_array, blob_field
 from pylanceref.types import reader_of
 
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int64()), "b": ["x", "y", None]})
+
+class Streamed:
+    """What a dataset of Hugging Face is taken by: tables of at most so many rows."""
+
+    __module__, features = "datasets.iterable_dataset", SimpleNamespace(arrow_schema=TABLE.schema)
+
+    def with_format(self, _):
+        return SimpleNamespace(iter=lambda rows: iter([TABLE[:2], TABLE[2:rows]]))
+
 
 ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 3, "b": None}]
 
@@ -25,6 +35,7 @@ ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 3, "b": None}]
         pads.dataset(TABLE).scanner(),
         TABLE.to_pydict(),
         ROWS,
+        Streamed(),
     ],
     ids=lambda data: type(data).__name__,
 )
@@ -48,18 +59,13 @@ def test_batches_are_cast_to_the_schema():
         (5, TypeError, "Unknown data type"),
         (iter([1]), TypeError, "Expected RecordBatch"),
         (iter([pa.record_batch({"a": ["x"]})]), ValueError, "a batch with schema"),
+        (TABLE.replace_schema_metadata({"k": b"\xff"}), ValueError, "utf8"),
     ],
 )
 def test_other_things_are_refused(data, error, text):
-    """What cannot become rows is refused with the class that pylance raises."""
+    """What cannot become rows is refused as by pylance; and metadata that is no UTF-8."""
     with pytest.raises(error, match=text):
         reader_of(data, pa.schema({"a": pa.int8()})).read_all()
-
-
-def test_metadata_is_text():
-    """Schema metadata that is no UTF-8 is refused: the format holds no other."""
-    with pytest.raises(ValueError, match="utf8"):
-        reader_of(TABLE.replace_schema_metadata({"k": b"\xff"}))
 
 
 def test_an_iterator_fails_with_its_own_words():
