@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -24,7 +24,7 @@ from lanceref.file.schema import Field
 from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import ROW_OFFSET, FragmentRows
+from lanceref.table.rows import POSITION, ROW_OFFSET, FragmentRows
 from numpy.typing import NDArray
 
 from pylanceref.sql.columns import Computed
@@ -214,6 +214,8 @@ class LanceScanner:
         names = [one.column_name for one in options.order_by]
         schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
         projection = scan_projection(schema, list(dict.fromkeys(names)), [ROW_OFFSET])
+        system = tuple(POSITION if one == ROW_OFFSET else one for one in projection.system)
+        projection = replace(projection, system=system)
         held = self._snapshot.bounded(self._in_order(projection, whole=True), self._fragments)
         keys = pa.Table.from_batches(held, schema=projection.schema)
         if not keys.num_rows:

@@ -21,7 +21,7 @@ from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import field_message, schema_of
 from lanceref.file.schema import Field, LanceSchema
-from lanceref.file.schema_view import split_path
+from lanceref.file.schema_view import mapped, split_path
 from lanceref.index.training import BINARY, TEXT, is_any
 from lanceref.operations import new_data
 from lanceref.operations.new_data import Batches, ColumnSource, numbered_fields
@@ -171,12 +171,12 @@ def cast_field(schema: LanceSchema, held: Field, type_: pa.DataType, number: int
     """Return a field in another type under the id `number`; those below it have the next ids.
 
     It keeps its name and whether it may be null, its metadata go. Raises SchemaRefused for one
-    in a list.
+    in a map.
     """
     by_id = {field.id: field for field in schema.flat()}
     above = held.parent_id
     while above != -1:
-        if not types.is_struct(by_id[above].arrow.type):
+        if types.is_map(by_id[above].arrow.type):
             raise SchemaRefused(f"nested column {held.name!r} cannot be cast")
         above = by_id[above].parent_id
     (made,) = schema_of(pa.schema([pa.field(held.name, type_, held.nullable)])).fields
@@ -190,12 +190,16 @@ def ids_of(field: Field) -> set[int]:
 
 
 def cast_within(values: pa.Array, held: Field, wanted: Field, ids: Collection[int]) -> pa.Array:
-    """Return what is cast, the fields with the `ids`, of the values of a field, in structs.
+    """Return what is cast, the fields with the `ids`, of the values of a field, where it was.
 
-    `wanted` is the field with nothing but that. A struct is null where it was.
+    `wanted` is the field with nothing but that. Structs and lists are null where they were.
     """
     if held.id in ids:
         return cast_values(values, wanted.arrow.type)
+    if not types.is_struct(values.type):
+        (item,), (other,) = held.children, wanted.children
+        type_ = wanted.arrow.type
+        return mapped(values, type_, lambda _, below: cast_within(below, item, other, ids))
     chosen = [n for n, child in enumerate(held.children) if not ids_of(child).isdisjoint(ids)]
     pairs = zip(chosen, wanted.children, strict=True)
     arrays = [cast_within(values.field(n), held.children[n], child, ids) for n, child in pairs]
@@ -218,7 +222,7 @@ def add_columns(snapshot: Snapshot, source: ColumnSource, draft: Draft) -> Stage
     written = [rows.fragment.message for rows in snapshot.fragments]
     if fields:
         written = new_data.write_columns(snapshot, LanceSchema(fields), source.rows_of, draft)
-    return _merged(snapshot, _grown(snapshot, fields), written, draft)
+    return _merged(snapshot, _grown(snapshot, fields), fields, written, draft)
 
 
 def add_null_columns(snapshot: Snapshot, fields: Iterable[pa.Field]) -> Staged:
@@ -230,8 +234,8 @@ def add_null_columns(snapshot: Snapshot, fields: Iterable[pa.Field]) -> Staged:
         if not one.nullable:
             raise SchemaRefused(f"All-null columns must be nullable: '{one.name}'")
     fragments = [rows.fragment.message for rows in snapshot.fragments]
-    grown = _grown(snapshot, new_data.new_fields(snapshot, schema))
-    return _merged(snapshot, grown, fragments, Draft())
+    new = new_data.new_fields(snapshot, schema)
+    return _merged(snapshot, _grown(snapshot, new), new, fragments, Draft())
 
 
 def drop_columns(snapshot: Snapshot, paths: Collection[str]) -> Staged:
@@ -323,7 +327,8 @@ def _cast(
             arrays = [cast_within(column, top, one, casts) for column, top, one in each]
             yield pa.RecordBatch.from_arrays(arrays, names=[one.name for one in new.fields])
 
-    return _merged(snapshot, schema, new_data.write_columns(snapshot, new, rows_of, draft), draft)
+    written = new_data.write_columns(snapshot, new, rows_of, draft)
+    return _merged(snapshot, schema, new.fields, written, draft)
 
 
 def _grown(snapshot: Snapshot, fields: tuple[Field, ...]) -> LanceSchema:
@@ -331,15 +336,23 @@ def _grown(snapshot: Snapshot, fields: tuple[Field, ...]) -> LanceSchema:
     return replace(schema, fields=(*schema.fields, *fields))
 
 
-def _preserves_nullability(snapshot: Snapshot, schema: LanceSchema) -> bool:
-    """Whether a field that may not be null was already there, and might not before either."""
-    strict = {one.id for one in snapshot.manifest.schema.flat() if not one.nullable}
-    return strict.issuperset(one.id for one in schema.flat() if not one.nullable)
+def _preserves_nullability(
+    snapshot: Snapshot, schema: LanceSchema, written: Iterable[Field] = ()
+) -> bool:
+    """Whether no field loses its nulls, and those written are nullable, down to the new ones."""
+    before = {one.id: one.nullable for one in snapshot.manifest.schema.flat()}
+
+    def nullable(field: Field) -> bool:
+        return field.nullable and (field.id not in before or all(map(nullable, field.children)))
+
+    lost = any(before.get(one.id) and not one.nullable for one in schema.flat())
+    return not lost and all(map(nullable, written))
 
 
 def _merged(
     snapshot: Snapshot,
     schema: LanceSchema,
+    written: Iterable[Field],
     fragments: Sequence[table_pb2.DataFragment],
     draft: Draft,
 ) -> Staged:
@@ -347,7 +360,7 @@ def _merged(
     live = {one.id for one in schema.flat()}
     transaction = new_transaction(snapshot.manifest.version)
     transaction.merge.schema.extend(field_message(one) for one in schema.flat())
-    transaction.merge.preserves_nullability = _preserves_nullability(snapshot, schema)
+    transaction.merge.preserves_nullability = _preserves_nullability(snapshot, schema, written)
     for fragment in fragments:
         kept = copy_of(fragment)
         drop_idle_files(kept, live)

@@ -40,6 +40,9 @@ ROW_OFFSET = "_rowoffset"
 SYSTEM_COLUMNS = (ROW_ID, ROW_ADDRESS, ROW_OFFSET, CREATED_AT, LAST_UPDATED_AT)
 """Columns that every table has on demand: uint64."""
 
+POSITION = "_position"
+"""What a row is taken by: its offset, or its place among all rows where deleted ones are rows."""
+
 KEPT_ROWS = 1 << 16
 """A scan of fewer rows of a fragment, but not of all, is likely to be followed by another."""
 
@@ -78,7 +81,7 @@ class FragmentRows:
 
     def with_deleted(self) -> FragmentRows:
         """Return the same with the deleted rows among the live ones, their id and address null."""
-        return _AllRows(self.fragment, self._bases, self._ctx, self._stable_ids)
+        return _AllRows(self)
 
     @cached_property
     def rows_before(self) -> int:
@@ -96,9 +99,6 @@ class FragmentRows:
     @cached_property
     def deleted(self) -> Offsets:
         """Offsets of the deleted rows, ascending: (deleted rows,). Raises FormatError."""
-        return self._read_deleted()
-
-    def _read_deleted(self) -> Offsets:
         entry = self.fragment.deletion_file
         if entry is None:
             return np.empty(0, np.int64)
@@ -205,7 +205,7 @@ class FragmentRows:
         return array
 
     def _system(self, name: str, offsets: Offsets) -> pa.Array:
-        if name == ROW_OFFSET:
+        if name in (ROW_OFFSET, POSITION):
             positions = offsets - np.searchsorted(self.deleted, offsets) + self.rows_before
             return pa.array(positions.astype(np.uint64))
         if name == ROW_ADDRESS or (name == ROW_ID and not self._stable_ids):
@@ -217,6 +217,10 @@ class FragmentRows:
 
 class _AllRows(FragmentRows):
     """All rows of a fragment; deleted ones have neither id nor address."""
+
+    def __init__(self, live: FragmentRows) -> None:
+        super().__init__(live.fragment, live._bases, live._ctx, live._stable_ids)
+        self._only_live = live
 
     @property
     def num_rows(self) -> int:
@@ -231,15 +235,13 @@ class _AllRows(FragmentRows):
     def _checked(self, field: Field, array: pa.Array) -> pa.Array:
         return array
 
-    @cached_property
-    def _hidden(self) -> Offsets:
-        return self._read_deleted()
-
     def _system(self, name: str, offsets: Offsets) -> pa.Array:
+        if name == ROW_OFFSET:  # the live rows before it
+            return self._only_live._system(name, offsets)
         values = super()._system(name, offsets)
         if name not in (ROW_ID, ROW_ADDRESS):
             return values
-        return pa.array(values.to_numpy(), mask=np.isin(offsets, self._hidden))
+        return pa.array(values.to_numpy(), mask=np.isin(offsets, self._only_live.deleted))
 
 
 class Fragments(tuple[FragmentRows, ...]):

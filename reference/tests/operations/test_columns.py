@@ -110,7 +110,7 @@ def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
 
 
 KIND = pa.struct([("x", pa.int32()), ("y", pa.string()), ("z", pa.struct([("p", pa.int8())]))])
-SCHEMA = schema_of(pa.schema([pa.field("n", KIND), pa.field("l", pa.list_(KIND))]))
+SCHEMA = schema_of(pa.schema([pa.field("n", KIND), pa.field("m", pa.map_(pa.string(), KIND))]))
 
 
 def test_columns_of_nulls_need_files_of_2(tmp_path):
@@ -124,14 +124,14 @@ def test_columns_of_nulls_need_files_of_2(tmp_path):
 
 
 def test_a_field_below_a_struct_gets_an_id_of_its_own():
-    """A cast field gets a new id in its place; inside lists nothing is cast."""
+    """A cast field gets a new id in its place; inside maps nothing is cast."""
     held = find_field(SCHEMA, "n.z.p")
     made = cast_field(SCHEMA, held, pa.int64(), 40)
 
     found = (made.id, made.parent_id, made.name, made.logical_type, ids_of(held))
     assert (40, held.parent_id, "p", "int64", {held.id}) == found
     with pytest.raises(SchemaRefused, match="cannot be cast"):
-        cast_field(SCHEMA, find_field(SCHEMA, "l.item.x"), pa.int64(), 40)
+        cast_field(SCHEMA, find_field(SCHEMA, "m.entries.value.x"), pa.int64(), 40)
 
 
 @pytest.mark.parametrize("version", ["0.1", "2.0"])

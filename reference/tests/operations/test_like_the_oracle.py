@@ -42,13 +42,8 @@ def _rows(start: int = 0, stop: int = 12) -> pa.Table:
 
 def _source(*keys: int | None, **columns: list[object]) -> pa.Table:
     """Return rows of a merge: keys and new values of `b`."""
-    return pa.table(
-        {
-            "k": pa.array(keys, pa.int64()),
-            "b": pa.array([1 + n for n in range(len(keys))], pa.int64()),
-            **columns,
-        }
-    )
+    b = pa.array(range(1, len(keys) + 1), pa.int64())
+    return pa.table({"k": pa.array(keys, pa.int64()), "b": b, **columns})
 
 
 def _merge(build, source: pa.Table, on: object = "k"):
@@ -124,6 +119,8 @@ def _add_by_a_function(dataset) -> None:
     dataset.add_columns(plus, read_columns=["k"])
 
 
+CAST_IN_A_LIST = alter(path="w.item.x", data_type=pa.int64())
+
 COLUMNS = {
     "drop": _drop("s"),
     "drop below a struct": _drop("n.z.p", "n.x"),
@@ -141,9 +138,11 @@ COLUMNS = {
     "make strict and cast": alter(path="b", nullable=False, data_type=pa.int32()),
     "cast": alter(path="b", data_type=pa.int32()),
     "cast below structs": alter(path="n.z.p", data_type=pa.int32()),
+    "cast in a list": lambda d: (add({"w": "make_array(n, n)"})(d), CAST_IN_A_LIST(d)),
     "cast to another kind": alter(path="b", data_type=pa.string()),
     "add by an expression": add({"w": "b + 1", "v": "upper(s)"}),
     "add nulls": add(pa.schema([("w", pa.list_(pa.int8()))])),
+    "add nulls of strict items": add(pa.schema([("w", pa.list_(pa.field("a", pa.int8(), False)))])),
     "add nulls by an expression": add({"w": "CAST(NULL AS INT)", "v": "cast(null as string)"}),
     "add what is computed as null": add({"w": "CAST(NULL AS INT) + 1"}),
     "add by a reader": add(pa.table({"w": range(12)})),

@@ -13,6 +13,7 @@ from pylanceref.types import reader_of
 
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int64()), "b": ["x", "y", None]})
 
+
 class Streamed:
     """What a dataset of Hugging Face is taken by: tables of at most so many rows."""
 
