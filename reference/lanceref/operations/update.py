@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.compute import pc
-from lanceref.core.errors import EditFailed, QueryFailed, SchemaRefused
+from lanceref.core.errors import EditFailed, SchemaRefused
 from lanceref.core.integers import arrow_array, difference, union
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.new_data import (
@@ -117,14 +117,14 @@ def _computed(compute: Compute, batch: pa.RecordBatch, type_: pa.DataType) -> pa
     """Return the new values of a column. Raises EditFailed for one it cannot hold."""
     try:
         return as_column(compute(batch), type_)
-    except QueryFailed:
-        raise
-    except pa.ArrowInvalid as error:
-        raise EditFailed(f"Cast error: {error}") from error
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # QueryFailed is one
+        raise EditFailed(f"{error}") from error
 
 
 def as_column(value: pa.Array | pa.Scalar, type_: pa.DataType) -> pa.Array | pa.Scalar:
     """Return values in the type of a column: fractions are cut, text is read as a number."""
+    if value.type == type_:
+        return value
     storage = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
     plain = storage.value_type if pa.types.is_dictionary(storage) else storage
     if pa.types.is_floating(value.type) and pa.types.is_integer(plain):

@@ -175,8 +175,8 @@ def _bind(text: str, exact: ExactSchema, found: Engine) -> Bound:
         node, plain = parse(text, schema, found), plain_schema(schema)
         sized = [(_size(one), one.constant) for one in reversed(list(node.walk()))]
         paths = tuple(dict.fromkeys(one.names for one in node.walk() if one.names))
-        one_row = pa.record_batch([pa.nulls(1, pa.int8())], names=["#"])
         fixed = [size for size, constant in sized if size is not None and constant]
+        one_row = pa.record_batch([pa.nulls(1, pa.int8())], names=["#"])
         check_growth(found, fixed, one_row)  # DataFusion computes constants while it plans
         expr = StrictRule(plain, found).apply(node)
         result = field_at(schema, node.names) if node.names else found.result(expr, plain)
@@ -228,10 +228,8 @@ class Computed:
         if not self.bound:
             return batch.select([]).replace_schema_metadata(self.schema.metadata)
         arrays = [one.evaluate(batch) for one in self.bound]
-        fitting = [
-            array if array.type == field.type else array.cast(field.type)
-            for array, field in zip(arrays, self.schema, strict=True)
-        ]
+        pairs = zip(arrays, self.schema.types, strict=True)
+        fitting = [one if one.type == type_ else one.cast(type_) for one, type_ in pairs]
         return pa.RecordBatch.from_arrays(fitting, schema=self.schema)
 
 
@@ -240,8 +238,8 @@ def bind_columns(given: Mapping[str, str], schema: pa.Schema) -> Computed:
     bound = {name: bind(text, schema) for name, text in given.items()}
     fields = []
     for name, one in bound.items():
-        field = field_at(schema, one.names) if one.names else None  # what is computed has none
-        metadata = None if field is None else field.metadata
+        field = field_at(schema, one.names) if one.names else None
+        metadata = field and field.metadata  # what is computed has none
         fields.append(pa.field(name, one.type, one.nullable, metadata))
     return Computed(tuple(bound.values()), resolved(pa.schema(fields, schema.metadata)))
 
@@ -263,11 +261,11 @@ def bind_values(
     for name, one in bound.items():
         if name not in schema.names:
             raise QueryRefused(f"Column '{name}' does not exist in dataset schema: {schema.names}")
-        if one.literal is not None:
-            try:
-                operations.update.as_column(one.literal, schema.field(name).type)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise QueryRefused(f"Cast error: {error}") from error
+        type_ = plain_schema(schema).field(name).type
+        if one.type != type_:  # as DataFusion casts
+            node = replace(one.node, expr=one.expr.cast(type_), op="Cast")
+            literal = None if one.literal is None else scalar_of(node, engine())
+            bound[name] = replace(one, expr=node.expr, names=(), literal=literal)
     return {name: one.evaluate for name, one in bound.items()}
 
 

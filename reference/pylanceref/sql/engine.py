@@ -97,7 +97,12 @@ class Engine:
         with self.errors(QueryRefused):
             frame = self._frame_of(ExactSchema(schema)).select(expr.alias("x"))
             frame.optimized_logical_plan()
-            return plain_view(frame.schema().field(0))
+            held = plain_view(frame.schema().field(0))
+        if not pa.types.is_decimal(held.type) or not schema.names:
+            return held
+        row = pa.record_batch([pa.nulls(1, one.type) for one in schema], names=schema.names)
+        (values,) = self.evaluate([expr], row, QueryRefused)  # unplanned, it is that of one operand
+        return held.with_type(values.type)
 
     def evaluate(
         self, exprs: Sequence[Expr], batch: pa.RecordBatch, refusal: type[LanceError] = QueryFailed

@@ -150,7 +150,7 @@ TYPE_WORDS = words(
 """Types of casts outside of calls; inside DataFusion's names are known too."""
 
 MICROSECONDS = frozenset(("TIMESTAMP", "DATETIME"))
-"""Types that count microseconds where no unit is given."""
+"""Types that count microseconds outside of calls where no unit is given."""
 
 NOTHING = Token("", "")
 """Lies before the first token and after the last one."""
@@ -267,7 +267,8 @@ class Rewriter:
         word, after = token.word, self._tokens[at + 1]
         if before.text == ".":
             return _quoted(token.text)
-        if before.text == "::" or before.word == "AS":
+        is_typed = word in MICROSECONDS and after.kind == "text"
+        if is_typed or before.text == "::" or before.word == "AS":
             return self._type(token, after)
         if word == "ESCAPE" and after.text[1:-1] != "\\":
             raise refusal(self._text, "LIKE has no escape character but the backslash")
@@ -288,7 +289,7 @@ class Rewriter:
             raise refusal(self._text, f"Unsupported data type: {token.text}")
         if word == "DECIMAL" and after.text != "(":
             raise refusal(self._text, "Must provide precision and scale for decimal")
-        if word in MICROSECONDS:
+        if word in MICROSECONDS and not self._inside:
             return "TIMESTAMP" if after.text == "(" else "TIMESTAMP(6)"
         return "BYTEA" if word == "BINARY" else token.text
 

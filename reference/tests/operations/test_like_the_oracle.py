@@ -141,6 +141,9 @@ COLUMNS = {
     "cast in a list": lambda d: (add({"w": "make_array(n, n)"})(d), CAST_IN_A_LIST(d)),
     "cast to another kind": alter(path="b", data_type=pa.string()),
     "add by an expression": add({"w": "b + 1", "v": "upper(s)"}),
+    "add moments and quotients": add(
+        {"w": "timestamp '2020-01-02'", "v": "arrow_cast(k, 'UInt64') / 3 / (b + 7)"}
+    ),
     "add nulls": add(pa.schema([("w", pa.list_(pa.int8()))])),
     "add nulls of strict items": add(pa.schema([("w", pa.list_(pa.field("a", pa.int8(), False)))])),
     "add nulls by an expression": add({"w": "CAST(NULL AS INT)", "v": "cast(null as string)"}),
@@ -244,6 +247,34 @@ def test_an_operation_leaves_the_same_table(tmp_path, name, stable):
     for deleted in (None, "k in (1, 2, 3, 9)"):
         theirs, ours = _states(tmp_path, name, stable, deleted)
         assert theirs == ours
+
+
+CASTS = (
+    *(pa.decimal128(20, 3), pa.date32(), pa.timestamp("ns", "Europe/Paris"), pa.float16()),
+    *(pa.dictionary(pa.int8(), pa.int32()), pa.binary(), pa.string(), pa.list_(pa.int8())),
+)
+
+
+@pytest.mark.parametrize("type_", CASTS, ids=str)
+def test_an_update_casts_numbers_texts_and_moments(tmp_path, type_):
+    """To the type of the column, or it is refused by both."""
+    found = {}
+    for library in (importlib.import_module("lance"), pylanceref):
+        rows, tables = pa.table({"k": [1], "a": pa.nulls(1, type_)}), found.setdefault(library, [])
+        made = library.write_dataset(rows, tmp_path / library.__name__)
+        for text in (
+            "1",
+            "concat('x', k)",
+            "1.5",
+            "'7'",
+            "k = 1",
+            "timestamp '2020-01-02T03:04:05'",
+        ):
+            with suppress(*REFUSALS):
+                made.update({"a": text})
+            tables.append(made.to_table())
+    theirs, ours = found.values()
+    assert theirs == ours
 
 
 BY_KEY = [

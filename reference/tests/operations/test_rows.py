@@ -4,17 +4,15 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import EditFailed, NotFound, SchemaRefused
+from lanceref.core.errors import NotFound, SchemaRefused
 from lanceref.operations.new_data import external_file, give_ids, write_new_rows
-from lanceref.operations.update import read_updated, remove, select_rows, update_columns
+from lanceref.operations.update import remove, update_columns
 from lanceref.proto import table_pb2
 from lanceref.storage.protocol import Draft
-from lanceref.table.logical import BlobHandling
 from lanceref.transactions.row_lineage import moved_ids
 from pylanceref.file import LanceFileReader, LanceFileWriter
 from pylanceref.fragment import DataFile, FragmentMetadata, LanceFragment
 from pylanceref.operation import DatasetBasePath, LanceOperation
-from pylanceref.sql.columns import bind_values
 
 from tests.operations.tables import column, table
 
@@ -27,21 +25,6 @@ def test_a_fragment_of_which_no_row_goes_stays_as_it_is(tmp_path):
 
     assert [first._rows.fragment.message] == removal.updated
     assert first.metadata == first.delete("a > 1000")
-
-
-def bind_assignments(snapshot, updates):
-    """Return what computes the columns that get expressions in SQL."""
-    return bind_values(updates, snapshot.schema(BlobHandling.BYTES).arrow)
-
-
-def test_a_value_its_column_cannot_hold_is_an_error(tmp_path):
-    """A value that cannot be cast fails the update."""
-    snapshot = table(tmp_path)._snapshot
-    batches, _ = read_updated(
-        snapshot, select_rows(snapshot, None), bind_assignments(snapshot, {"a": "concat('x', s.y)"})
-    )
-    with pytest.raises(EditFailed, match="Cast error"):
-        list(batches)
 
 
 NARROW = {"s": pa.array([{"x": 1}] * 9, pa.struct([("x", pa.int32())]))}
