@@ -36,8 +36,8 @@ def manifest_of(version: int) -> str:
     return f"_versions/{2**64 - 1 - version}.manifest"
 
 
-SECOND, THIRD, FOURTH = (manifest_of(version) for version in (2, 3, 4))
-"""The last versions of tables with one change, two and three."""
+FIRST, SECOND, THIRD, FOURTH = map(manifest_of, (1, 2, 3, 4))
+"""The versions of a table that is written, and of one with a change, two and three."""
 
 SIXTH = manifest_of(6)
 """The last version of a table whose rows moved under an index."""

@@ -201,7 +201,8 @@ CASES: tuple[Recipe, ...] = (
         lint("version-name", "a manifest that says another version than its name",
             "L.table.naming.version", manifest({"version": 77})),
         lint("transaction", "an inline transaction that does not parse", "L.txn.inline.message",
-            SpanPatch(("transaction section", "length"), 2 ** 20, target=MANIFEST)),
+            SpanPatch(("transaction section", "tag and length of overwrite"), b"\xb2\x06\xff",
+                target=MANIFEST)),
         *(fault(f"flag-{bit}", f"the unknown reader flag {bit}", "L.table.flags.unknown-reader-bit",
                 manifest({"reader_feature_flags": bit}))
             for bit in (512, 4096, 8192, 2 ** 17, 2 ** 40)),

@@ -13,7 +13,7 @@ from pylanceref.operation import LanceOperation as Op
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.cases.transactions.commits import ALL, base, index_columns, stage
 from lance_conformance.recipes.constructors import act
-from lance_conformance.recipes.edits import SECOND, manifest
+from lance_conformance.recipes.edits import FIRST, SECOND, manifest
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_made import write
 from lance_conformance.recipes.staging import Staged, staged
@@ -101,11 +101,12 @@ KNOWN = {1: 3, 16: 3, 32: 2, 128: 3, 256: 3, 1024: 3, 2048: 3, 16384: 3}
 def _flagged(bit: int, words: int) -> commits.Build:
     """Return what stages an Append to a table with a flag in the writer word, or in both."""
     names = ("writer_feature_flags", "reader_feature_flags")[: words - 1]
-    flagged = manifest({name: lambda old: old | bit for name in names}, SECOND)
+    words_with = {name: lambda old: old | bit for name in names}
+    flagged = tuple(manifest(words_with, version) for version in (FIRST, SECOND))  # some stay set
     build = stage(
         base, lambda uri, _: Op.Append(commits.new(uri, commits.rows(6, 7))), commits.rows(0, 7)
     )
-    return lambda uri: replace(build(uri), changes=(flagged,))
+    return lambda uri: replace(build(uri), changes=flagged)
 
 
 _UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
