@@ -15,7 +15,7 @@ L.index.vector.pq.codebook, L.index.vector.pq.codes, L.index.vector.pq.residual
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,12 +28,12 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
     SAMPLE_RATE,
     Columns,
+    Given,
     Mode,
     Model,
     Quantizer,
     Sample,
     Score,
-    StorageType,
     entry,
     integer,
     parse_tensor,
@@ -85,8 +85,56 @@ class ProductRows:
 class Product(Quantizer):
     """Keeps codes; they are `transposed` in the file, or row by row."""
 
+    name = "PQ"
     quantizer: ProductQuantizer
     transposed: bool
+
+    @classmethod
+    def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Product:
+        num_bits = entry(given, "nbits", int, CLAUSE, place)
+        count = entry(given, "num_sub_vectors", int, CLAUSE, place)
+        octets = given.get("codebook_tensor")
+        if not isinstance(octets, list):
+            raise FormatError(CLAUSE, place, "no codebook_tensor", "a list")
+        position = entry(given, "codebook_position", int, CLAUSE, place)
+        if position or not octets:
+            tensor = file.message(position, index_pb2.Tensor)
+        elif all(isinstance(one, int) and 0 <= one < 256 for one in octets):
+            cursor = Cursor(memoryview(bytes(octets)), 0, file.ctx)
+            tensor = parse_message(cursor, index_pb2.Tensor, "codebook", CLAUSE, embedded_in=place)
+        else:
+            raise FormatError(CLAUSE, place, f"{str(octets)[:40]}", "bytes")
+        transposed = entry(given, "transposed", bool, CLAUSE, place)
+        values = parse_tensor(tensor, place)
+        return product(model, values, count, num_bits, place, transposed=transposed)
+
+    @classmethod
+    def train(cls, sample: Sample, model: Model, parameters: Given) -> Product:
+        """Return a quantizer with the codebook among the parameters, or one of a sample.
+
+        Raises IndexRefused, OperationRefused for a sample that is too small.
+        """
+        count = integer(parameters, "num_sub_vectors", 0)
+        num_bits = integer(parameters, "num_bits", integer(parameters, "nbits", 8))
+        if num_bits not in NUM_BITS:
+            raise IndexRefused(f"ProductQuantization: num_bits {num_bits} not supported")
+        if num_bits == 4 and count % 2:
+            raise IndexRefused(f"num_sub_vectors must be even for num_bits=4, not {count}")
+        transposed = not parameters.get("skip_transpose", False)
+        given = parameters.get("pq_codebook")
+        if isinstance(given, np.ndarray):
+            codebook = given.astype(model.centroids.dtype)
+            return Product(model, ProductQuantizer(codebook, model.of_vectors), transposed)
+        rounds = integer(parameters, "max_iters", ROUNDS)
+        vectors, partitions = sample(integer(parameters, "sample_rate", SAMPLE_RATE) * 2**num_bits)
+        if model.metric != "dot":
+            vectors = vectors - model.centroids[partitions]
+        if len(vectors) < 2**num_bits:
+            needed = f"Requires {2**num_bits} rows but only {len(vectors)} available"
+            raise OperationRefused(f"Not enough rows to train PQ. {needed}")
+        random, metric = np.random.default_rng(), model.of_vectors
+        quantizer = product_quantizer.train(vectors, count, num_bits, metric, random, rounds)
+        return Product(model, quantizer, transposed)
 
     @property
     def fields(self) -> list[pa.Field]:
@@ -99,7 +147,7 @@ class Product(Quantizer):
         """Whether codes are of vectors less their centroid."""
         return self.model.metric != "dot"  # L.index.vector.pq.residual
 
-    def metadata(self) -> Mapping[str, object]:
+    def metadata(self) -> Given:
         return {
             "codebook_position": 2,
             "nbits": self.quantizer.num_bits,
@@ -143,26 +191,6 @@ class Product(Quantizer):
         return replace(self, transposed=True)
 
 
-def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Place) -> Product:
-    """Return the quantizer of a file. Raises FormatError."""
-    num_bits = entry(given, "nbits", int, CLAUSE, place)
-    count = entry(given, "num_sub_vectors", int, CLAUSE, place)
-    octets = given.get("codebook_tensor")
-    if not isinstance(octets, list):
-        raise FormatError(CLAUSE, place, "no codebook_tensor", "a list")
-    position = entry(given, "codebook_position", int, CLAUSE, place)
-    if position or not octets:
-        tensor = file.message(position, index_pb2.Tensor)
-    elif all(isinstance(one, int) and 0 <= one < 256 for one in octets):
-        cursor = Cursor(memoryview(bytes(octets)), 0, file.ctx)
-        tensor = parse_message(cursor, index_pb2.Tensor, "codebook", CLAUSE, embedded_in=place)
-    else:
-        raise FormatError(CLAUSE, place, f"{str(octets)[:40]}", "bytes")
-    transposed = entry(given, "transposed", bool, CLAUSE, place)
-    values = parse_tensor(tensor, place)
-    return product(model, values, count, num_bits, place, transposed=transposed)
-
-
 def product(
     model: Model, values: AnyVectors, count: int, num_bits: int, place: Place, *, transposed: bool
 ) -> Product:
@@ -179,34 +207,3 @@ def product(
         raise FormatError("L.index.vector.pq.codebook", place, found, wanted)
     codebook = values.reshape(count, 2**num_bits, dim // count)
     return Product(model, ProductQuantizer(codebook, model.of_vectors), transposed)
-
-
-def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Product:
-    """Return a quantizer with the codebook among the parameters, or one of a sample.
-
-    Raises IndexRefused, OperationRefused for a sample that is too small.
-    """
-    count = integer(parameters, "num_sub_vectors", 0)
-    num_bits = integer(parameters, "num_bits", integer(parameters, "nbits", 8))
-    if num_bits not in NUM_BITS:
-        raise IndexRefused(f"ProductQuantization: num_bits {num_bits} not supported")
-    if num_bits == 4 and count % 2:
-        raise IndexRefused(f"num_sub_vectors must be even for num_bits=4, not {count}")
-    transposed = not parameters.get("skip_transpose", False)
-    given = parameters.get("pq_codebook")
-    if isinstance(given, np.ndarray):
-        codebook = given.astype(model.centroids.dtype)
-        return Product(model, ProductQuantizer(codebook, model.of_vectors), transposed)
-    rounds = integer(parameters, "max_iters", ROUNDS)
-    vectors, partitions = sample(integer(parameters, "sample_rate", SAMPLE_RATE) * 2**num_bits)
-    if model.metric != "dot":
-        vectors = vectors - model.centroids[partitions]
-    if len(vectors) < 2**num_bits:
-        needed = f"Requires {2**num_bits} rows but only {len(vectors)} available"
-        raise OperationRefused(f"Not enough rows to train PQ. {needed}")
-    random = np.random.default_rng()
-    quantizer = product_quantizer.train(vectors, count, num_bits, model.of_vectors, random, rounds)
-    return Product(model, quantizer, transposed)
-
-
-PQ = StorageType("PQ", 1, parse, train)

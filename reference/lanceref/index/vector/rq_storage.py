@@ -19,7 +19,7 @@ L.index.vector.rq.signs, L.index.vector.rq.factors, L.index.vector.rq.extended
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -31,12 +31,12 @@ from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
     Columns,
+    Given,
     Mode,
     Model,
     Quantizer,
     Sample,
     Score,
-    StorageType,
     compact,
     entry,
     expect_named,
@@ -119,12 +119,70 @@ class Rotated(Quantizer):
     extended codes lie in blocks.
     """
 
+    name, version = "RQ", 2
     rotation: Rotation
     num_bits: int
     packed: bool
     residual: bool = False
     errors: bool = True
     blocked: bool = True
+
+    @classmethod
+    def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Rotated:
+        dim, names = model.dimension, file.names
+        if dim % 8 or model.centroids.dtype == np.uint8:
+            found = f"{dim} {model.centroids.dtype}"
+            wanted = "a multiple of 8 floating-point numbers"
+            raise FormatError("L.index.vector.rq.dimension", place, found, wanted)
+        num_bits = _parse_bits(given, place)
+        type_ = given.get("rotation_type", "matrix")
+        rotation: Rotation
+        if type_ == "fast":
+            rotation = _parse_fast(given, dim, place)
+        else:
+            expect_named(ROTATION, place, "rotation type", type_, "matrix")
+            position = entry(given, "rotate_mat_position", int, METADATA, place)
+            matrix = parse_tensor(file.message(position, index_pb2.Tensor), place)
+            if matrix.shape != (dim, dim) or matrix.dtype == np.uint8:
+                found = f"{matrix.shape} {matrix.dtype}"
+                wanted = f"{(dim, dim)} floating-point numbers"
+                raise FormatError(ROTATION, place, found, wanted)
+            rotation = MatrixRotation(matrix.astype(np.float32))
+        estimator = given.get("query_estimator", RESIDUAL)
+        if estimator not in (RAW, RESIDUAL) or (estimator == RESIDUAL and num_bits > 1):
+            found = f"{str(estimator)[:40]}, {num_bits} bits"
+            wanted = f"{RAW}, or {RESIDUAL} of one bit"
+            raise FormatError("L.index.vector.rq.estimator", place, found, wanted)
+        if num_bits == 1:
+            extended = [name for name in names if name in (BLOCKED, FOLLOWING)]
+            clause, what = "L.index.vector.rq.columns", "codes of more than one bit"
+            expect_named(clause, place, what, extended, [])
+        packed = entry(given, "packed", bool, METADATA, place)
+        residual, errors = estimator == RESIDUAL, ERROR in names or num_bits > 1
+        return Rotated(model, rotation, num_bits, packed, residual, errors, FOLLOWING not in names)
+
+    @classmethod
+    def train(cls, sample: Sample, model: Model, parameters: Given) -> Rotated:
+        """Return a quantizer with the rotation in `rabitq_model`, or one drawn at random.
+
+        Raises ValueError.
+        """
+        dim = model.dimension
+        if dim % 8:
+            raise ValueError("vector dimension must be divisible by 8 for IVF_RQ")
+        num_bits = parameters.get("num_bits", USUAL_BITS)
+        if not (isinstance(num_bits, int) and 1 <= num_bits <= MOST_BITS):
+            raise ValueError(f"IVF_RQ num_bits must be in 1..={MOST_BITS}, got {num_bits}")
+        text = parameters.get("rabitq_model")
+        if text is None:
+            packed = not parameters.get("skip_transpose", False)
+            rotation = rabitq_estimate.draw_rotation(dim, np.random.default_rng())
+            return Rotated(model, rotation, num_bits, packed)
+        place, given = Place("rabitq_model", 0, len(str(text))), json.loads(str(text))
+        if not isinstance(given, dict):
+            raise ValueError(f"rabitq_model is no object: {str(text)[:80]!r}")
+        num_bits = _parse_bits(given, place)
+        return Rotated(model, _parse_fast(given, dim, place), num_bits, packed=False)
 
     @property
     def extra_bits(self) -> int:
@@ -154,7 +212,7 @@ class Rotated(Quantizer):
             for name, width in widths.items()
         ]
 
-    def metadata(self) -> Mapping[str, object]:
+    def metadata(self) -> Given:
         signs = self.rotation.signs if isinstance(self.rotation, FastRotation) else None
         return {
             "rotate_mat_position": 2 if signs is None else None,
@@ -244,39 +302,7 @@ class Rotated(Quantizer):
         return {**kept, BLOCKED: rabitq_codes.block_bytes(codes, other.extra_bits)}
 
 
-def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Place) -> Rotated:
-    """Return the quantizer of a file. Raises FormatError."""
-    dim, names = model.dimension, file.names
-    if dim % 8 or model.centroids.dtype == np.uint8:
-        found, wanted = f"{dim} {model.centroids.dtype}", "a multiple of 8 floating-point numbers"
-        raise FormatError("L.index.vector.rq.dimension", place, found, wanted)
-    num_bits = _parse_bits(given, place)
-    type_ = given.get("rotation_type", "matrix")
-    rotation: Rotation
-    if type_ == "fast":
-        rotation = _parse_fast(given, dim, place)
-    else:
-        expect_named(ROTATION, place, "rotation type", type_, "matrix")
-        position = entry(given, "rotate_mat_position", int, METADATA, place)
-        matrix = parse_tensor(file.message(position, index_pb2.Tensor), place)
-        if matrix.shape != (dim, dim) or matrix.dtype == np.uint8:
-            found, wanted = f"{matrix.shape} {matrix.dtype}", f"{(dim, dim)} floating-point numbers"
-            raise FormatError(ROTATION, place, found, wanted)
-        rotation = MatrixRotation(matrix.astype(np.float32))
-    estimator = given.get("query_estimator", RESIDUAL)
-    if estimator not in (RAW, RESIDUAL) or (estimator == RESIDUAL and num_bits > 1):
-        found = f"{str(estimator)[:40]}, {num_bits} bits"
-        wanted = f"{RAW}, or {RESIDUAL} of one bit"
-        raise FormatError("L.index.vector.rq.estimator", place, found, wanted)
-    if num_bits == 1:
-        extended = [name for name in names if name in (BLOCKED, FOLLOWING)]
-        expect_named("L.index.vector.rq.columns", place, "codes of more than one bit", extended, [])
-    packed = entry(given, "packed", bool, METADATA, place)
-    residual, errors = estimator == RESIDUAL, ERROR in names or num_bits > 1
-    return Rotated(model, rotation, num_bits, packed, residual, errors, FOLLOWING not in names)
-
-
-def _parse_bits(given: Mapping[str, object], place: Place) -> int:
+def _parse_bits(given: Given, place: Place) -> int:
     num_bits = entry(given, "num_bits", int, METADATA, place)
     if not 1 <= num_bits <= MOST_BITS:
         found, wanted = f"{num_bits} bits", f"1 to {MOST_BITS}"
@@ -284,7 +310,7 @@ def _parse_bits(given: Mapping[str, object], place: Place) -> int:
     return num_bits
 
 
-def _parse_fast(given: Mapping[str, object], dim: int, place: Place) -> FastRotation:
+def _parse_fast(given: Given, dim: int, place: Place) -> FastRotation:
     expect_named(ROTATION, place, "code_dim", entry(given, "code_dim", int, METADATA, place), dim)
     signs, size = given.get("fast_rotation_signs"), ROUNDS * (dim // 8)
     octets = signs if isinstance(signs, list) else []
@@ -294,34 +320,8 @@ def _parse_fast(given: Mapping[str, object], dim: int, place: Place) -> FastRota
     return FastRotation(np.array(octets, np.uint8).reshape(ROUNDS, -1))
 
 
-def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Rotated:
-    """Return a quantizer with the rotation in `rabitq_model`, or one drawn at random.
-
-    Raises ValueError.
-    """
-    dim = model.dimension
-    if dim % 8:
-        raise ValueError("vector dimension must be divisible by 8 for IVF_RQ")
-    num_bits = parameters.get("num_bits", USUAL_BITS)
-    if not (isinstance(num_bits, int) and 1 <= num_bits <= MOST_BITS):
-        raise ValueError(f"IVF_RQ num_bits must be in 1..={MOST_BITS}, got {num_bits}")
-    text = parameters.get("rabitq_model")
-    if text is None:
-        packed = not parameters.get("skip_transpose", False)
-        rotation = rabitq_estimate.draw_rotation(dim, np.random.default_rng())
-        return Rotated(model, rotation, num_bits, packed)
-    place, given = Place("rabitq_model", 0, len(str(text))), json.loads(str(text))
-    if not isinstance(given, dict):
-        raise ValueError(f"rabitq_model is no object: {str(text)[:80]!r}")
-    num_bits = _parse_bits(given, place)
-    return Rotated(model, _parse_fast(given, dim, place), num_bits, packed=False)
-
-
 def model_text(dimension: int, num_bits: int, random: np.random.Generator) -> str:
     """Draw a rotation for segments to share, as text that `rabitq_model` takes."""
     model = Model("l2", np.zeros((0, dimension), np.float32))
     rotation = rabitq_estimate.draw_rotation(dimension, random)
     return compact(Rotated(model, rotation, num_bits, packed=False).metadata())
-
-
-RQ = StorageType("RQ", 2, parse, train)

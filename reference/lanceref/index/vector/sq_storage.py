@@ -17,7 +17,7 @@ Divergences: D.index.vector-sq-merge
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -30,12 +30,12 @@ from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import (
     SAMPLE_RATE,
     Columns,
+    Given,
     Mode,
     Model,
     Quantizer,
     Sample,
     Score,
-    StorageType,
     expect_named,
     integer,
 )
@@ -148,14 +148,34 @@ class SqRows:
 class Sq(Quantizer):
     """The quantizer that stores each number as one byte."""
 
+    name = "SQ"
     bounds: Bounds
+
+    @classmethod
+    def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Sq:
+        expect_named("L.index.vector.sq.bits", place, "num_bits", given.get("num_bits"), NUM_BITS)
+        expect_named("L.index.vector.sq.dimension", place, "dim", given.get("dim"), model.dimension)
+        bounds = given.get("bounds")
+        ends = [bounds.get(name) for name in ("start", "end")] if isinstance(bounds, dict) else []
+        held = [one for one in ends if isinstance(one, int | float) and type(one) is not bool]
+        numbers = [one for one in held if abs(one) <= sys.float_info.max]
+        if len(numbers) < 2 or (file.num_rows and numbers[0] > numbers[1]):
+            found, wanted = f"bounds {str(bounds)[:80]}", "two numbers, the second not the less"
+            raise FormatError("L.index.vector.sq.bounds", place, found, wanted)
+        return Sq(model, Bounds(float(numbers[0]), float(numbers[1])))
+
+    @classmethod
+    def train(cls, sample: Sample, model: Model, parameters: Given) -> Sq:
+        """Return the quantizer with the bounds of a sample."""
+        vectors, _ = sample(integer(parameters, "sample_rate", SAMPLE_RATE) << NUM_BITS)
+        return Sq(model, bounds_of(vectors))
 
     @property
     def fields(self) -> list[pa.Field]:
         """The column of the storage file: one byte for each number."""
         return [pa.field(COLUMN, pa.list_(pa.uint8(), self.model.dimension))]
 
-    def metadata(self) -> Mapping[str, object]:
+    def metadata(self) -> Given:
         bounds = {"start": self.bounds.start, "end": self.bounds.end}
         return {"dim": self.model.dimension, "num_bits": NUM_BITS, "bounds": bounds}
 
@@ -169,7 +189,7 @@ class Sq(Quantizer):
 
     def fitted(self, sample: Sample) -> Sq:
         """Return one with the bounds of a sample where these are of nothing."""
-        return train(sample, self.model, {}) if self.bounds.start > self.bounds.end else self
+        return self.train(sample, self.model, {}) if self.bounds.start > self.bounds.end else self
 
     def merge(self, others: Sequence[Quantizer]) -> Sq:
         """Return one whose bounds hold those of all. Raises OperationRefused."""
@@ -185,29 +205,3 @@ class Sq(Quantizer):
             return rows
         codes = rows[COLUMN].astype(np.uint8, copy=False)
         return {COLUMN: quantize(numbers_of(codes, other.bounds), self.bounds)}
-
-
-def parse(given: Mapping[str, object], file: IndexFile, model: Model, place: Place) -> Sq:
-    """Return the quantizer of a file. Raises FormatError."""
-    expect_named("L.index.vector.sq.bits", place, "num_bits", given.get("num_bits"), NUM_BITS)
-    expect_named("L.index.vector.sq.dimension", place, "dim", given.get("dim"), model.dimension)
-    bounds = given.get("bounds")
-    ends = [bounds.get(name) for name in ("start", "end")] if isinstance(bounds, dict) else []
-    numbers = [
-        one
-        for one in ends
-        if isinstance(one, int | float) and type(one) is not bool and abs(one) <= sys.float_info.max
-    ]
-    if len(numbers) < 2 or (file.num_rows and numbers[0] > numbers[1]):
-        found, wanted = f"bounds {str(bounds)[:80]}", "two numbers, the second not the less"
-        raise FormatError("L.index.vector.sq.bounds", place, found, wanted)
-    return Sq(model, Bounds(float(numbers[0]), float(numbers[1])))
-
-
-def train(sample: Sample, model: Model, parameters: Mapping[str, object]) -> Sq:
-    """Return the quantizer with the bounds of a sample."""
-    vectors, _ = sample(integer(parameters, "sample_rate", SAMPLE_RATE) << NUM_BITS)
-    return Sq(model, bounds_of(vectors))
-
-
-SQ = StorageType("SQ", 1, parse, train)

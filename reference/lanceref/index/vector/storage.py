@@ -18,7 +18,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,9 @@ from lanceref.core.errors import FormatError, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, distances_from
 from lanceref.proto import index_pb2
+
+Given: TypeAlias = Mapping[str, object]
+"""Entries of the metadata of a file, or parameters of a caller, by name."""
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 """Of each row a number [n], or several [n, w], by the name of the column."""
@@ -115,9 +118,24 @@ def nearest_rows(
 
 @dataclass(frozen=True)
 class Quantizer(ABC):
-    """How a type keeps vectors; the methods with a body fit a type that learns nothing of them."""
+    """How a type keeps vectors; the methods with a body fit a type that learns nothing of them.
 
+    `version` is that of the index entries.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
     model: Model
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Quantizer:
+        """Return the quantizer of a file by its metadata. Raises FormatError."""
+
+    @classmethod
+    def train(cls, sample: Sample, model: Model, parameters: Given) -> Quantizer:
+        """Return one for vectors like those of a sample."""
+        return cls(model)
 
     @property
     @abstractmethod
@@ -125,7 +143,7 @@ class Quantizer(ABC):
         """The columns, besides that of the row ids."""
 
     @abstractmethod
-    def metadata(self) -> Mapping[str, object]:
+    def metadata(self) -> Given:
         """Return what the file's metadata `storage_metadata` holds, as an object."""
 
     @abstractmethod
@@ -169,24 +187,10 @@ SAMPLE_RATE = 256
 """Vectors for each centroid, codeword or byte value that is learnt from a sample."""
 
 
-def integer(parameters: Mapping[str, object], name: str, usual: int) -> int:
+def integer(parameters: Given, name: str, usual: int) -> int:
     """Return a parameter of the storage that is a number."""
     given = parameters.get(name)
     return given if isinstance(given, int) else usual
-
-
-@dataclass(frozen=True, slots=True)
-class StorageType:
-    """A type of storage.
-
-    `version` is that of the index entries. `parse` makes a quantizer of the metadata of a file and
-    raises FormatError; `train` makes one of vectors and parameters by name.
-    """
-
-    name: str
-    version: int
-    parse: Callable[[Mapping[str, object], IndexFile, Model, Place], Quantizer]
-    train: Callable[[Sample, Model, Mapping[str, object]], Quantizer]
 
 
 def read_column(file: IndexFile, field: pa.Field, start: int, end: int) -> NDArray[np.generic]:
@@ -227,9 +231,7 @@ def compact(value: Mapping[str, object] | list[str]) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def entry(
-    given: Mapping[str, object], key: str, kind: type[Entry], clause: str, place: Place
-) -> Entry:
+def entry(given: Given, key: str, kind: type[Entry], clause: str, place: Place) -> Entry:
     """Return a truth value, or a number that is not negative. Raises FormatError of a clause."""
     value = given.get(key)
     if not isinstance(value, kind) or type(value) is not kind or value < 0:
@@ -298,13 +300,21 @@ class FlatRows:
 class Flat(Quantizer):
     """The quantizer that keeps vectors as they are."""
 
+    name = "FLAT"
+
+    @classmethod
+    def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Flat:
+        clause = "L.index.vector.flat.dimension"
+        expect_named(clause, place, "dim", given.get("dim"), model.dimension)
+        return Flat(model)
+
     @property
     def fields(self) -> list[pa.Field]:
         """The column of the storage file: the vectors themselves."""
         element = pa.from_numpy_dtype(self.model.centroids.dtype)
         return [pa.field(FLAT_COLUMN, pa.list_(element, self.model.dimension), nullable=False)]
 
-    def metadata(self) -> Mapping[str, object]:
+    def metadata(self) -> Given:
         return {"dim": self.model.dimension}
 
     def encode(self, vectors: AnyVectors, partitions: NDArray[np.int64]) -> Columns:
@@ -312,13 +322,3 @@ class Flat(Quantizer):
 
     def open_rows(self, rows: Columns, partition: int) -> FlatRows:
         return FlatRows(rows[FLAT_COLUMN], self.model.metric)  # type: ignore[arg-type]
-
-
-def _parse_flat(given: Mapping[str, object], file: IndexFile, model: Model, place: Place) -> Flat:
-    """Return the quantizer of a file. Raises FormatError."""
-    expect_named("L.index.vector.flat.dimension", place, "dim", given.get("dim"), model.dimension)
-    return Flat(model)
-
-
-FLAT = StorageType("FLAT", 1, _parse_flat, lambda sample, model, parameters: Flat(model))
-"""The storage that learns nothing from a sample."""

@@ -35,16 +35,15 @@ from lanceref.index.index_type import IndexType
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.vector.graph import GRAPH_SCHEMA, GraphText, parse_graph_text, read_graph
-from lanceref.index.vector.pq_storage import PQ
-from lanceref.index.vector.rq_storage import RQ
-from lanceref.index.vector.sq_storage import SQ
+from lanceref.index.vector.pq_storage import Product
+from lanceref.index.vector.rq_storage import Rotated
+from lanceref.index.vector.sq_storage import Sq
 from lanceref.index.vector.storage import (
-    FLAT,
     Columns,
+    Flat,
     Model,
     PartitionRows,
     Quantizer,
-    StorageType,
     compact,
     expect_named,
     parse_json,
@@ -71,14 +70,14 @@ class VectorType:
     """A type of index: its name as users give it, a storage, and whether partitions have graphs."""
 
     name: str
-    storage: StorageType
+    storage: type[Quantizer]
     graphs: bool
 
 
 TYPES = {
     name: VectorType(name, storage, graphs)
     for graphs, prefix in ((False, "IVF_"), (True, "IVF_HNSW_"))
-    for storage in (FLAT, PQ, SQ, RQ)
+    for storage in (Flat, Product, Sq, Rotated)
     if (name := prefix + storage.name) != "IVF_HNSW_RQ"
 }
 """Types of vector indices by name."""

@@ -21,7 +21,6 @@ from lanceref.index.vector.graph import (
 )
 from lanceref.index.vector.pq_storage import COLUMN, Product
 from lanceref.index.vector.rq_storage import ADD, BLOCKED, ERROR, FOLLOWING, SCALE, SIGNS, Rotated
-from lanceref.index.vector.rq_storage import train as train_rq
 from lanceref.index.vector.single_file import is_single_file, open_single_file, single_file
 from lanceref.index.vector.sq_storage import Bounds, Sq
 from lanceref.index.vector.storage import Flat, Model
@@ -138,7 +137,7 @@ def drawn(num_rows=70):
 
 def test_codes_that_follow_each_other_become_blocks():
     """Older rows are read, and written in blocks when they are joined."""
-    newer = train_rq(None, model_of(), {"num_bits": 4})
+    newer = Rotated.train(None, model_of(), {"num_bits": 4})
     rows = newer.encode(*drawn(40))
     codes = codes_in(rows[BLOCKED], DIM, 3)
     bits = np.unpackbits(codes[:, :, None], axis=2, count=3, bitorder="little")
