@@ -20,8 +20,16 @@ import numpy as np
 from google.protobuf.message import DecodeError, Message
 from numpy.typing import NDArray
 
-from lanceref.core.context import Context, specified
-from lanceref.core.errors import BadProto, LimitExceeded, OutOfRange, Place, Truncated
+from lanceref.core.context import Context, expect, specified
+from lanceref.core.errors import (
+    BadProto,
+    BytesError,
+    FormatError,
+    LimitExceeded,
+    OutOfRange,
+    Place,
+    Truncated,
+)
 from lanceref.core.limits import Budget
 from lanceref.core.wire import Walk, misfits, type_named
 
@@ -150,6 +158,11 @@ class Cursor:
         """Cut `size` bytes as a cursor of their own."""
         start = self.offset
         return Cursor(self.skip(size, name, clause), start, self.ctx)
+
+    def check_end(self, clause: str, error: type[BytesError] = FormatError) -> None:
+        """Raise `error` for a clause unless all bytes were cut."""
+        place = self.ctx.at(self.offset, self.remaining)
+        expect(clause, f"{self.remaining} more bytes", "0 more bytes", place, error)
 
     def array(
         self, dtype: str, count: int, name: str, clause: str, kind: str | None = None

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
 from typing import Generic, TypeVar
@@ -76,7 +77,7 @@ class EntryType(IndexType, Generic[P]):
         """Return the parameters of a caller. Raises OperationRefused."""
         return None  # type: ignore[return-value]  # most types have none
 
-    @property
+    @cached_property
     def stated(self) -> P:
         """The parameters of the segment. Raises FormatError."""
         return None  # type: ignore[return-value]

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
-from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import is_in, unique
@@ -91,10 +90,8 @@ class RowSet:
     @staticmethod
     def parse(cursor: Cursor) -> RowSet:
         """Parse the set that fills `cursor`. Raises FormatError."""
-        rows, place = RowSet.read(cursor), cursor.ctx.at(cursor.offset, cursor.remaining)
-        expect(
-            "L.index.rows.end", f"{cursor.remaining} more bytes", "0 more bytes", place, FormatError
-        )
+        rows = RowSet.read(cursor)
+        cursor.check_end("L.index.rows.end")
         return rows
 
     @staticmethod
@@ -144,10 +141,8 @@ def parse_treemap(cursor: Cursor) -> Keys:
     Layout: u64 number of upper halves; of each, ascending, u32 upper half and a Roaring bitmap.
     The result is (keys,).
     """
-    keys, place = read_treemap(cursor), cursor.ctx.at(cursor.offset, cursor.remaining)
-    expect(
-        "L.index.treemap.end", f"{cursor.remaining} more bytes", "0 more bytes", place, FormatError
-    )
+    keys = read_treemap(cursor)
+    cursor.check_end("L.index.treemap.end")
     return keys
 
 

@@ -54,6 +54,13 @@ class Uses:
     comparisons: int = 0
     hits: int = 0
 
+    def count(self, is_kept: bool, parts: int = 1) -> None:
+        """Count parts that are read at once, or that are kept in memory."""
+        if is_kept:
+            self.hits += parts
+        else:
+            self.loaded += parts
+
     @property
     def hit_rate(self) -> float:
         """The share of parts that were in memory, 0 when none was needed."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, LimitExceeded, Place
 
 NO_RUNS = 12346
 RUNS = 12347
@@ -39,7 +39,7 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     The result is (values,).
     """
     values = read_bitmap(cursor)
-    _check_end(cursor)
+    cursor.check_end("L.table.roaring.end")
     return values
 
 
@@ -51,19 +51,13 @@ def parse_set(cursor: Cursor) -> bitmaps.BitMap:
     data = bytes(cursor.data)
     for _ in _containers(cursor):
         pass
-    _check_end(cursor)
+    cursor.check_end("L.table.roaring.end")
     return bitmaps.BitMap.deserialize(data)
 
 
 def parse_embedded(data: bytes, ctx: Context, place: Place) -> bitmaps.BitMap:
     """Parse a bitmap in a field of a message, which owns the bytes. Raises as `parse_set`."""
     return parse_set(Cursor(memoryview(data), place.offset, replace(ctx, spans=None)))
-
-
-def _check_end(cursor: Cursor) -> None:
-    place = cursor.ctx.at(cursor.offset, cursor.remaining)
-    found = f"{cursor.remaining} more bytes"
-    expect("L.table.roaring.end", found, "0 more bytes", place, FormatError)
 
 
 def read_bitmap(cursor: Cursor) -> NDArray[np.uint32]:

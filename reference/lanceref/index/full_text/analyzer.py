@@ -117,27 +117,13 @@ def cutter(analysis: Analysis) -> Cut:
             return model(name)
 
 
-class _Forms(dict[str, "str | None"]):
-    """Forms of the tokens seen lately."""
-
-    def __init__(self, formed: Callable[[str], str | None]) -> None:
-        super().__init__()
-        self._formed = formed
-
-    def __missing__(self, token: str) -> str | None:
-        if len(self) >= MOST_KNOWN:
-            self.clear()
-        self[token] = form = self._formed(token)
-        return form
-
-
 class Analyzer:
     """Makes tokens of text; the form of a token is found once."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self._cut = cutter(analysis)
-        self._forms = _Forms(self._formed)
+        self._form = lru_cache(MOST_KNOWN)(self._formed)
         self._stem: Callable[[str], str] | None = None
         if analysis.stem:
             import snowballstemmer
@@ -155,8 +141,8 @@ class Analyzer:
     def tokens(self, text: str) -> list[tuple[str, int]]:
         """Return the tokens that are kept and their positions."""
         words, positions = self._cut(text)
-        forms = map(self._forms.__getitem__, words)
-        return [(form, at) for form, at in zip(forms, positions, strict=True) if form is not None]
+        forms = zip(map(self._form, words), positions, strict=True)
+        return [(form, at) for form, at in forms if form is not None]
 
     def forms(self, texts: Sequence[str]) -> tuple[list[str | None], Counts, Numbers]:
         """Return the forms of the words of all texts, None for those that are dropped.
@@ -165,8 +151,7 @@ class Analyzer:
         """
         # L.index.fts.analyzer.position
         words, counts, positions = cut_all(self._cut, texts)
-        known = self._forms
-        return [known[word] for word in words], counts, positions
+        return list(map(self._form, words)), counts, positions
 
     def _formed(self, token: str) -> str | None:
         """Return the form of a token, None when it is dropped."""

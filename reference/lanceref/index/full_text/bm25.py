@@ -81,11 +81,7 @@ def weight(num_documents: int, num_with_token: int) -> np.float32:
 
 def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Scores:
     """Return for lengths [n] the term beside the frequency in the divisor."""
-    own: Scores = lengths.astype(np.float32)
-    own *= B
-    own /= mean_length
-    own += ONE - B
-    own *= K1
+    own: Scores = K1 * (B * lengths.astype(np.float32) / mean_length + (ONE - B))
     return own
 
 
@@ -108,8 +104,7 @@ def counts(frequencies: Numbers | Scores, norm: Scores) -> Scores:
     """Return how much of its weight a token gives each document. All are (documents,)."""
     # L.index.fts.score
     own = frequencies.astype(np.float32)
-    found: Scores = (K1 + ONE) * own
-    found /= own + norm
+    found: Scores = (K1 + ONE) * own / (own + norm)
     return found
 
 

@@ -161,10 +161,7 @@ class Partition:
 
     def postings(self, number: int) -> Postings:
         """Return the documents that hold a token, which are kept. Raises FormatError."""
-        if number in self._postings:
-            self._segment.uses.hits += 1
-        else:
-            self._segment.uses.loaded += 1
+        self._segment.uses.count(number in self._postings)
         return self._kept_postings(number)
 
     def _kept_postings(self, number: int) -> Postings:
@@ -185,10 +182,8 @@ class Partition:
 
     def positions(self, number: int) -> list[Numbers] | None:
         """Return positions (n,) of a token by document, None if not stored. Raises FormatError."""
-        if number in self._positions:
-            self._segment.uses.hits += 1
-        else:
-            self._segment.uses.loaded += 1
+        self._segment.uses.count(number in self._positions)
+        if number not in self._positions:
             self._positions[number] = self._read_positions(number)
         return self._positions[number]
 

@@ -165,8 +165,7 @@ def _parse_block(cursor: Cursor, count: int, layout: BlockLayout) -> Postings:
             frequencies = _parse_patched(cursor)
         else:
             frequencies = parse_group(cursor, layout.size // PER_LANE, "frequencies")
-    place = cursor.ctx.at(cursor.offset, cursor.remaining)
-    expect("L.index.fts.posting.end", f"{cursor.remaining} more bytes", "0 more bytes", place)
+    cursor.check_end("L.index.fts.posting.end", CorruptPage)
     if documents[-1] >> np.uint64(32):
         documents = np.full(count, 0xFFFFFFFF, np.uint64)
     return Postings(documents.astype(np.uint32), frequencies.astype(np.uint32, copy=False))
@@ -285,8 +284,7 @@ def parse_positions(cursor: Cursor, frequencies: Numbers) -> list[Numbers]:
     cursor.require(full + rest, f"{total} positions", POSITIONS)
     parts = [parse_group(cursor, GROUP // PER_LANE, "positions") for _ in range(full)]
     parts.append(parse_varints(cursor, rest, "positions"))
-    place = cursor.ctx.at(cursor.offset, cursor.remaining)
-    expect(POSITIONS, f"{cursor.remaining} more bytes", "0 more bytes", place)
+    cursor.check_end(POSITIONS, CorruptPage)
     steps = np.split(np.concatenate(parts), np.cumsum(frequencies, dtype=np.int64)[:-1])
     return [np.cumsum(one, dtype=np.uint32) for one in steps]
 

@@ -75,7 +75,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
         self._signatures, self._bands = segment.file(SIGNATURES), segment.file(BANDS)
-        self.parameters = _parameters(self._signatures)
+        self.stated = self.parameters = _parameters(self._signatures)
         if _parameters(self._bands) != self.parameters:
             raise self._bands.corrupt("L.index.minhash.details", "other details", "equal ones")
         self.num_docs = self._signatures.num_rows
@@ -181,11 +181,6 @@ class MinHashLsh(EntryType[MinHashParameters]):
     def all(self) -> tuple[Keys, Signatures]:
         """Return keys (documents,) and signatures (documents, num_hashes) of every document."""
         return self.signatures(np.arange(self.num_docs))
-
-    @property
-    def stated(self) -> MinHashParameters:
-        """The parameters that both files of the segment have."""
-        return self.parameters
 
     def entries(self) -> Entries:
         """Return the signatures of the segment, and the rows of each."""

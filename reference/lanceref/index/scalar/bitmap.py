@@ -69,11 +69,10 @@ class Bitmap(EntryType[None]):
         with self.file.comparing(self.keys.type):
             numbers = np.flatnonzero(holds(predicate, self.keys))
         uses.comparisons += len(self.keys)
-        if self._held is not None:
-            uses.hits += len(numbers)
-            return RowSet.union([self._held[number] for number in numbers.tolist()])
-        uses.loaded += len(numbers)
-        return RowSet.union(self.sets(numbers))
+        uses.count(self._held is not None, len(numbers))
+        if self._held is None:
+            return RowSet.union(self.sets(numbers))
+        return RowSet.union([self._held[number] for number in numbers.tolist()])
 
     def warm(self, *, positions: bool = False) -> None:
         """Keep all sets in memory. Raises FormatError."""

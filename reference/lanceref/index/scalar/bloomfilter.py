@@ -100,7 +100,7 @@ class BloomFilter(ZoneType[Zoning]):
             raise OperationRefused(f"probability must be between 0 and 1, got {share!r}")
         return Zoning(whole_number(given, "number_of_items", ITEMS), f"{share}")
 
-    @property
+    @cached_property
     def stated(self) -> Zoning:
         """The parameters of the segment. Raises FormatError."""
         file, share = self._file, self._file.text("bloomfilter_probability")

@@ -70,7 +70,7 @@ class BTree(EntryType[int]):
         self.pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
         text = lookup.metadata.get("batch_size", "")
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-        self._page_rows = number or PAGE_ROWS  # L.index.btree.batch-size
+        self.stated = self._page_rows = number or PAGE_ROWS  # L.index.btree.batch-size
         self._held: tuple[pa.Array, Keys] | None = None
 
     def search(self, predicate: Predicate) -> RowSet:
@@ -104,12 +104,11 @@ class BTree(EntryType[int]):
                 raise FormatError("L.index.btree.pages", data.place, found, wanted)
             end = min(end, data.num_rows)
             uses.comparisons += end - start
+            uses.count(self._held is not None, len(run))
             if self._held is not None:
-                uses.hits += len(run)
                 values, keys = self._held
                 yield values[start:end], keys[start:end]
                 continue
-            uses.loaded += len(run)
             values = data.read("values", self._type, start, end)
             yield values, data.numbers(keys_column(data), np.uint64, start, end)
 
@@ -122,11 +121,6 @@ class BTree(EntryType[int]):
     def requested(cls, given: Parameters) -> int:
         """Return the rows of a page that a caller asks for. Raises OperationRefused."""
         return whole_number(given, "zone_size", PAGE_ROWS)
-
-    @property
-    def stated(self) -> int:
-        """Rows that a page has; the default where the number is missing or not a number."""
-        return self._page_rows
 
     def runs(self) -> Iterator[Entries]:
         """Yield the entries of the segment, RUN_ROWS or so in whole pages. Raises FormatError."""

@@ -199,7 +199,7 @@ class RTree(EntryType[int]):
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
         self._file = segment.file(DATA)
-        self._page_rows = self._file.number("page_size")
+        self.stated = self._page_rows = self._file.number("page_size")
         self.levels = checked_levels(self._file)
 
     def search(self, predicate: Predicate) -> RowSet:
@@ -227,11 +227,6 @@ class RTree(EntryType[int]):
     def requested(cls, given: Parameters) -> int:
         """Return the boxes of a page that a caller asks for. Raises OperationRefused."""
         return whole_number(given, "page_size", PAGE_ROWS, LEAST_ROWS)
-
-    @property
-    def stated(self) -> int:
-        """Number of boxes that a page has."""
-        return self._page_rows
 
     def entries(self) -> Entries:
         """Return the boxes (n, 4), and the rows that are null. Raises FormatError."""

@@ -23,6 +23,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import ClassVar, TypeVar
 
@@ -259,7 +260,7 @@ class ZoneMap(ZoneType[Zoning]):
         """Return the rows of a zone that a caller asks for. Raises OperationRefused."""
         return Zoning(whole_number(given, "rows_per_zone", ZONE_ROWS))
 
-    @property
+    @cached_property
     def stated(self) -> Zoning:
         """The parameters of the segment; releases to 1.0 know no seeds. Raises FormatError."""
         rows, entry = self._file.number("rows_per_zone"), self.segment.entry.index_details

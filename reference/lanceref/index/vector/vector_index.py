@@ -297,10 +297,7 @@ class VectorIndex(IndexType):
 
     def partition(self, number: int) -> Partition:
         """Return a partition, which stays open. Raises FormatError."""
-        if number in self._partitions:
-            self.segment.uses.hits += 1
-        else:
-            self.segment.uses.loaded += 1
+        self.segment.uses.count(number in self._partitions)
         return self._kept(number)
 
     def warm(self, *, positions: bool = False) -> None:
