@@ -119,13 +119,8 @@ def mask_of(values: pa.Array) -> NDArray[np.bool_]:
 
 def run_starts(values: pa.Array) -> NDArray[np.int64]:
     """Return where each run of equal neighbours begins; null equals null: (runs,)."""
-    if not len(values):
-        return np.empty(0, np.int64)
-    keys = sort_keys(values)
-    after, before = keys.slice(1), keys.slice(0, len(keys) - 1)
-    both_null = pc.and_(pc.is_null(after), pc.is_null(before))
-    same = pc.or_(pc.fill_null(pc.equal(after, before), False), both_null)
-    return np.concatenate([[0], np.flatnonzero(~mask_of(same)) + 1])
+    ends = pc.run_end_encode(sort_keys(values), run_end_type=pa.int64()).run_ends
+    return np.append(0, ends)[: len(ends)]
 
 
 def is_any(type_: pa.DataType, *kinds: str) -> bool:

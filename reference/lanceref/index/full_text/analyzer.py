@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import chain
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.context import Context
@@ -169,6 +169,19 @@ class Analyzer:
         return folded(token) if analysis.ascii_folding else token
 
 
+def kept_tokens(
+    forms: Sequence[str | None], counts: Counts
+) -> tuple[list[str], Counts, NDArray[np.bool_]]:
+    """Return the forms that are not None, how many each text has, and which of all these are.
+
+    `counts` are the words of each text; they and the second result (texts,), the last (words,).
+    """
+    mask = np.array([form is not None for form in forms], np.bool_)
+    owners = np.repeat(np.arange(len(counts)), counts)[mask]
+    kept = [form for form in forms if form is not None]
+    return kept, np.bincount(owners, minlength=len(counts)), mask
+
+
 @dataclass(frozen=True, slots=True)
 class Documents:
     """Documents of a run of rows: number of the row, place in a list and tokens of each, uint32.
@@ -193,18 +206,14 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
     else:
         rows, texts = np.flatnonzero(values.is_valid()), as_text(values.drop_null())
     find = _json_forms if is_json and not of_lists else Analyzer.forms
-    tokens, counts, positions = find(analyzer, texts)
+    forms, counts, positions = find(analyzer, texts)
     first = np.searchsorted(rows, rows)  # the text that begins a row
     elements = np.arange(len(rows)) - first
     if elements.any() and not list_elements:  # L.index.fts.documents.list
         last = np.append(positions, np.uint32(0))[np.cumsum(counts) - 1].astype(np.int64)
         before = offsets_of(np.where(counts > 0, last + 1, 0))
         positions += np.repeat(before[:-1] - before[first], counts).astype(np.uint32)
-    if None in tokens:
-        mask = np.array([token is not None for token in tokens], np.bool_)
-        owners = np.repeat(np.arange(len(counts)), counts)[mask]
-        counts, positions = np.bincount(owners, minlength=len(counts)), positions[mask]
-        tokens = [token for token in tokens if token is not None]
+    tokens, counts, kept = kept_tokens(forms, counts)
     if not (list_elements and of_lists):
         counts = np.bincount(rows, counts, len(values)).astype(np.int64)
         rows = np.flatnonzero(counts)  # L.index.fts.documents.empty
@@ -213,8 +222,8 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
         rows.astype(np.uint32),
         elements.astype(np.uint32),
         counts.astype(np.uint32),
-        cast("list[str]", tokens),
-        positions,
+        tokens,
+        positions[kept],
     )
 
 
@@ -250,14 +259,13 @@ def _json_forms(
 def json_tokens(text: str, analyzer: Analyzer) -> list[str]:
     """Return the tokens of a JSON document. Raises LimitExceeded where it nests too deep."""
     # L.index.fts.documents.json
+    place = Place("a document of a text index", 0, len(text))
     try:
         document = json.loads(text, parse_int=_Number, parse_float=_Number)
     except RecursionError as error:
-        place = Place("a document of a text index", 0, len(text))
         found, wanted = "a document that nests too deep", "fewer objects and arrays in each other"
         raise LimitExceeded("L.json.column", place, found, wanted) from error
     except ValueError as error:
-        place = Place("a document of a text index", 0, len(text))
         clause = "L.index.fts.documents.json"
         raise FormatError(clause, place, f"{error}", "a JSON document") from error
     tokens: list[str] = []

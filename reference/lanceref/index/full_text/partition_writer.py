@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanceref.index.entries import Entries
 from lanceref.index.full_text.analyzer import Documents
-from lanceref.index.full_text.bm25 import bounds, impact_runs, norms, weights
+from lanceref.index.full_text.bm25 import Corpus, bounds, impact_runs, norms, weights
 from lanceref.index.full_text.fst import build_fst
 from lanceref.index.full_text.packed_integers import (
     ByteRuns,
@@ -267,12 +267,44 @@ class PartitionWriter:
         writer.write_file(f"{prefix}invert.lance", schema, batches, self._settings.metadata)
 
     def _batches(self, schema: pa.Schema, lengths: Numbers) -> Iterator[pa.RecordBatch]:
-        rows = PostingRows(self._settings, lengths)
         none = np.zeros(len(self._numbers), np.int64)
         counts = sum((one.counts(len(self._numbers)) for one in self._held), none)
         for start, end in cut_tokens(counts):
             own = merge_occurrences([one.between(start, end) for one in self._held])
-            yield rows.batch(own, counts[start:end], schema)
+            yield self._rows(own, counts[start:end], lengths, schema)
+
+    def _rows(
+        self, own: Occurrences, counts: Counts, lengths: Numbers, schema: pa.Schema
+    ) -> pa.RecordBatch:
+        """Return the rows of tokens, in so many documents each: `counts` (tokens,)."""
+        layout, documents = self._settings.layout, own.documents
+        corpus = Corpus(len(lengths), int(lengths.sum(dtype=np.uint64)))
+        norm = norms(lengths[documents], corpus.mean_length)
+        postings = Postings(documents, own.frequencies)
+        starts, sizes, blocks = split_groups(counts, layout.size)
+        block_weights = np.repeat(weights(len(lengths), counts), blocks)
+        scores = bounds(own.frequencies, norm, starts, block_weights)
+        impacts, entries = impact_runs(postings, counts, lengths[documents], layout)
+        columns = {
+            "_posting": _lists(posting_runs(postings, counts, layout, scores), blocks),
+            "_max_score": pa.array(np.maximum.reduceat(scores, offsets_of(blocks)[:-1])),
+            "_length": pa.array(counts.astype(np.uint32)),
+            "_impacts": _lists(impacts, entries),
+        }
+        if "_position" in schema.names:
+            ends = np.cumsum(own.frequencies, dtype=np.int64)[:-1]
+            blobs = [encode_position_blobs(one) for one in np.split(own.positions, ends)]
+            lists = pa.array(blobs, pa.list_(pa.large_binary()))
+            columns["_position"] = pa.ListArray.from_arrays(_list_offsets(counts), lists)
+        elif "_compressed_position" in schema.names:
+            runs = position_runs(own.positions, own.frequencies, sizes)
+            ends, firsts = runs.ends[:-1], offsets_of(blocks)[:-1]
+            begins = pa.array((ends - np.repeat(ends[firsts], blocks)).astype(np.uint32))
+            columns["_compressed_position"] = _binaries(runs.merged(blocks))
+            columns["_position_block_offset"] = pa.ListArray.from_arrays(
+                _list_offsets(blocks), begins, type=OFFSETS
+            )
+        return pa.record_batch([columns[name] for name in schema.names], schema=schema)
 
 
 def cut_tokens(counts: Counts) -> Iterator[tuple[int, int]]:
@@ -299,44 +331,6 @@ def postings_schema(settings: Settings) -> pa.Schema:
     elif settings.analysis.with_position:
         types |= {"_compressed_position": pa.large_binary(), "_position_block_offset": OFFSETS}
     return pa.schema([pa.field(name, type_, nullable=False) for name, type_ in types.items()])
-
-
-class PostingRows:
-    """Makes rows of tokens over documents of some lengths."""
-
-    def __init__(self, settings: Settings, lengths: Numbers) -> None:
-        self._settings, self._lengths = settings, lengths
-        mean = np.float32(lengths.sum(dtype=np.uint64)) / np.float32(max(1, len(lengths)))
-        self._norms = norms(lengths, mean)
-
-    def batch(self, own: Occurrences, counts: Counts, schema: pa.Schema) -> pa.RecordBatch:
-        """Return the rows of tokens, which have so many occurrences each. `counts` (tokens,)."""
-        layout, documents = self._settings.layout, own.documents
-        postings = Postings(documents, own.frequencies)
-        starts, sizes, blocks = split_groups(counts, layout.size)
-        block_weights = np.repeat(weights(len(self._lengths), counts), blocks)
-        scores = bounds(own.frequencies, self._norms[documents], starts, block_weights)
-        impacts, entries = impact_runs(postings, counts, self._lengths[documents], layout)
-        columns = {
-            "_posting": _lists(posting_runs(postings, counts, layout, scores), blocks),
-            "_max_score": pa.array(np.maximum.reduceat(scores, offsets_of(blocks)[:-1])),
-            "_length": pa.array(counts.astype(np.uint32)),
-            "_impacts": _lists(impacts, entries),
-        }
-        if "_position" in schema.names:
-            ends = np.cumsum(own.frequencies, dtype=np.int64)[:-1]
-            blobs = [encode_position_blobs(one) for one in np.split(own.positions, ends)]
-            lists = pa.array(blobs, pa.list_(pa.large_binary()))
-            columns["_position"] = pa.ListArray.from_arrays(_list_offsets(counts), lists)
-        elif "_compressed_position" in schema.names:
-            runs = position_runs(own.positions, own.frequencies, sizes)
-            ends, firsts = runs.ends[:-1], offsets_of(blocks)[:-1]
-            begins = pa.array((ends - np.repeat(ends[firsts], blocks)).astype(np.uint32))
-            columns["_compressed_position"] = _binaries(runs.merged(blocks))
-            columns["_position_block_offset"] = pa.ListArray.from_arrays(
-                _list_offsets(blocks), begins, type=OFFSETS
-            )
-        return pa.record_batch([columns[name] for name in schema.names], schema=schema)
 
 
 def _list_offsets(counts: Counts) -> pa.Array:

@@ -122,11 +122,7 @@ _UNDIVIDED = r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\uff70
 def _segments(text: str) -> Iterator[str]:
     boundary = _regex(r"\b", words=True)
     for part in _regex("[:\ufe55\uff1a]").split(text):
-        start = 0
-        for found in boundary.finditer(part):
-            yield part[start : found.start()]
-            start = found.start()
-        yield part[start:]
+        yield from boundary.split(part)
 
 
 def icu(*, split: bool) -> Cut:

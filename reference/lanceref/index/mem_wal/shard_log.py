@@ -176,9 +176,8 @@ def read_entries(
     store: Store, shard: uuid.UUID, after: int, ctx: Context
 ) -> Iterator[tuple[int, LogEntry]]:
     """Yield the entries after a position. Raises FormatError, also when one is missing."""
-    wanted = after
-    for position in (one for one in positions(store, shard) if one > after):
-        wanted += 1
+    rest = [one for one in positions(store, shard) if one > after]
+    for wanted, position in enumerate(rest, after + 1):
         path = entry_path(shard, position)
         expect("L.index.mem-wal.positions", position, wanted, Place(path, 0))
         source = store.open(path)

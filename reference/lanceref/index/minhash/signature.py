@@ -21,7 +21,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from numpy.typing import NDArray
 from lanceref.core.context import specified
 from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownVersion
 from lanceref.index.bloom import MOST_BYTES, Hashes, hash_rows, hash_slices
-from lanceref.index.full_text.analyzer import Analyzer
+from lanceref.index.full_text.analyzer import Analyzer, kept_tokens
 from lanceref.index.full_text.packed_integers import Counts, offsets_of, ranges
 from lanceref.index.full_text.parameters import (
     Analysis,
@@ -190,12 +189,7 @@ class Signer:
     def _hashed(self, texts: Sequence[str]) -> tuple[Hashes, Counts]:
         """Return the hashes of the shingles of all texts, and how many each text has: (texts,)."""
         forms, counts, _ = self._analyzer.forms(texts)
-        if None in forms:
-            kept = np.array([form is not None for form in forms], np.bool_)
-            owners = np.repeat(np.arange(len(texts)), counts)[kept]
-            counts = np.bincount(owners, minlength=len(texts))
-            forms = [form for form in forms if form is not None]
-        tokens = cast("list[str]", forms)
+        tokens, counts, _ = kept_tokens(forms, counts)
         data, starts, sizes, numbers = shingles(tokens, counts, self._parameters.shingle_size)
         return hash_slices(data, starts, sizes, SEED), numbers
 
