@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from lanceref.core.packed_values import bytes_of, offsets_of
+from lanceref.core.packed_values import bytes_of, offsets_of, value_bytes
 from lanceref.index.training import BINARY, TEXT, is_any
 
 Hashes = NDArray[np.uint64]
@@ -117,9 +117,7 @@ def hash_values(values: pa.Array) -> Hashes:
     if is_any(type_, *TEXT, *BINARY):
         offsets = offsets_of(own)
         return hash_slices(bytes_of(own.buffers()[2]), offsets[:-1], np.diff(offsets))
-    width = type_.byte_width
-    raw = bytes_of(own.buffers()[1])
-    return hash_rows(raw[own.offset * width : (own.offset + len(own)) * width].reshape(-1, width))
+    return hash_rows(value_bytes(own).reshape(-1, type_.byte_width))
 
 
 def places_of(hashes: Hashes, blocks: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

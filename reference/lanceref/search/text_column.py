@@ -33,11 +33,10 @@ from lanceref.index.full_text.parameters import (
     is_list,
 )
 from lanceref.index.full_text.partition import Partition
-from lanceref.index.full_text.partition_writer import NONE as NO_NUMBERS
 from lanceref.index.full_text.partition_writer import Occurrences, PartitionWriter
 from lanceref.index.full_text.posting_blocks import LARGE, Postings
 from lanceref.index.indices import Index, indexed_column, indexed_path
-from lanceref.index.row_set import NO_KEYS, Keys
+from lanceref.index.row_set import Keys
 from lanceref.index.training import IndexedColumn
 from lanceref.search.row_locator import Locate, Places, locator
 from lanceref.search.snapshot import Snapshot
@@ -78,17 +77,17 @@ class ReadDocuments(PartitionWriter):
     @cached_property
     def keys(self) -> Keys:
         """Positions of the rows of documents in the table: (documents,)."""
-        return np.concatenate([NO_KEYS, *self._keys])
+        return np.concatenate(self._keys)
 
     @cached_property
     def elements(self) -> Numbers:
         """Number of the list element that each document is: (documents,)."""
-        return np.concatenate([NO_NUMBERS, *self._elements])
+        return np.concatenate(self._elements)
 
     @cached_property
     def lengths(self) -> Numbers:
         """Number of tokens of each document: (documents,)."""
-        return np.concatenate([NO_NUMBERS, *self._lengths])
+        return np.concatenate(self._lengths)
 
     @property
     def tokens(self) -> Mapping[str, int]:

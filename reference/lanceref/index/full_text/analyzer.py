@@ -18,7 +18,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import chain
+from itertools import chain, dropwhile
+from operator import not_
 
 import numpy as np
 import pyarrow as pa
@@ -239,10 +240,8 @@ def joined(values: pa.Array) -> pa.Array:
     """Return lists of texts as one text each, a blank between two; what is null adds nothing."""
     texts: list[str] = []
     for elements in values.to_pylist():
-        text = ""
-        for one in elements or ():
-            text += "" if one is None else f" {one}" if text else one
-        texts.append(text)
+        known = (one for one in elements or () if one is not None)
+        texts.append(" ".join(dropwhile(not_, known)))  # no blank before the first word
     return pa.array(texts, pa.large_string())
 
 

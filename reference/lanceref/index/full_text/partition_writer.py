@@ -172,9 +172,9 @@ class PartitionWriter:
         self._settings = settings
         self._numbers = defaultdict[str, int](count().__next__)
         self._held: list[CompactOccurrences] = []
-        self._keys: list[Keys] = []
-        self._lengths: list[Numbers] = []
-        self._elements: list[Numbers] = []
+        self._keys: list[Keys] = [NO_KEYS]
+        self._lengths: list[Numbers] = [NONE]
+        self._elements: list[Numbers] = [NONE]
         self.num_documents = 0
 
     def add(self, keys: Keys, documents: Documents) -> None:
@@ -241,9 +241,8 @@ class PartitionWriter:
             own ^= every.positions * TURN
         sums = np.zeros(self.num_documents, np.uint64)
         np.add.at(sums, np.repeat(every.documents, every.frequencies), own * SPREAD)
-        elements = np.concatenate([NONE, *self._elements])
-        keys = np.concatenate([NO_KEYS, *self._keys])
-        return Entries((sums ^ elements * TURN) * SPREAD, keys)
+        elements = np.concatenate(self._elements)
+        return Entries((sums ^ elements * TURN) * SPREAD, np.concatenate(self._keys))
 
     def write(self, writer: SegmentWriter, number: int, folder: str = "") -> None:
         """Write the files of the partition, `folder` below those of the segment."""

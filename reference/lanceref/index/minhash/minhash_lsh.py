@@ -26,6 +26,7 @@ from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import OperationRefused, UnknownVersion
 from lanceref.core.integers import unique
+from lanceref.core.packed_values import fixed_array
 from lanceref.index.bloom import Hashes
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.full_text.packed_integers import ranges
@@ -209,9 +210,8 @@ class MinHashLsh(EntryType[MinHashParameters]):
                 pa.field("signature", type_, nullable=False, metadata=_WHOLE),
             ]
         )
-        values = pa.array(np.ascontiguousarray(signatures).reshape(-1))
-        lists = pa.FixedSizeListArray.from_arrays(values, own.num_hashes)
-        rows = pa.record_batch([pa.array(keys), lists.cast(type_)], schema=schema)
+        lists = fixed_array(type_, len(keys), signatures.reshape(-1).view(np.uint8))
+        rows = pa.record_batch([pa.array(keys), lists], schema=schema)
         writer.write_file(SIGNATURES, schema, [rows] * bool(len(keys)), metadata)
         bands, documents = _ordered_bands(signatures, own.num_bands)
         last = np.append(bands[PAGE_ROWS - 1 :: PAGE_ROWS], bands[-1:])
@@ -240,12 +240,10 @@ class MinHashLsh(EntryType[MinHashParameters]):
         index = cls(segment)
         _, signatures = index.all()
         keys, documents = index.bands(0, index.num_docs * index.parameters.num_bands)
-        wanted = _ordered_bands(signatures, index.parameters.num_bands)
-        if not np.array_equal(keys, wanted[0]) or not np.array_equal(documents, wanted[1]):
-            clause, found = "L.index.minhash.band-key", "other bands"
-            raise index._bands.corrupt(
-                clause, found, "those of the signatures, by key and document"
-            )
+        made = _ordered_bands(signatures, index.parameters.num_bands)
+        if not np.array_equal(keys, made[0]) or not np.array_equal(documents, made[1]):
+            wanted = "those of the signatures, by key and document"
+            raise index._bands.corrupt("L.index.minhash.band-key", "other bands", wanted)
         index.check_pages(keys)
 
 

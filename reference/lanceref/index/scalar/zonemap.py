@@ -298,9 +298,8 @@ class ZoneMap(ZoneType[Zoning]):
         index = cls(segment)
         nulls, counted = read_nulls(index._file), int(index._nulls.sum(dtype=np.uint64))
         if nulls is not None and len(nulls.keys) != counted:
-            index._file.lint(
-                "L.index.zones.nulls", f"{len(nulls.keys)} rows that are null", counted
-            )
+            found = f"{len(nulls.keys)} rows that are null"
+            index._file.lint("L.index.zones.nulls", found, counted)
 
 
 Bounds = tuple[pa.Array, pa.Array, int, int]
@@ -317,9 +316,7 @@ def bounds_of(values: pa.Array) -> Bounds:
     nans = np.zeros(len(values), np.bool_)
     if pa.types.is_floating(type_):
         nans = np.isnan(values.to_numpy(zero_copy_only=False)) & mask_of(values.is_valid())
-    own = values.drop_null() if values.null_count else values
-    if nans.any():
-        own = values.filter(pa.array(~nans)).drop_null()
+    own = values.filter(pa.array(~nans)).drop_null()
     least, greatest = _ends(own) if len(own) else (unknown, unknown)
     if nans.any():
         greatest = pa.array(np.array([np.nan], type_.to_pandas_dtype()), type_)

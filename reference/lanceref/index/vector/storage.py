@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.context import specified
 from lanceref.core.errors import FormatError, Place
+from lanceref.core.packed_values import fixed_array
 from lanceref.index.index_file import IndexFile
 from lanceref.kernels.distance import AnyVectors, Floats, Metric, distances, distances_from
 from lanceref.proto import index_pb2
@@ -207,10 +208,7 @@ def read_column(file: IndexFile, field: pa.Field, start: int, end: int) -> NDArr
 
 def arrow_column(values: NDArray[np.generic], type_: pa.DataType) -> pa.Array:
     """Return numbers [n], or [n, w] for a type of lists, as an array."""
-    if not pa.types.is_fixed_size_list(type_):
-        return pa.array(values, type_)
-    numbers = pa.array(np.ascontiguousarray(values).reshape(-1), type_.value_type)
-    return pa.FixedSizeListArray.from_arrays(numbers, type=type_)
+    return fixed_array(type_, len(values), values.reshape(-1).view(np.uint8))
 
 
 def parse_json(text: str, place: Place, name: str, kind: type[T]) -> T:

@@ -169,9 +169,8 @@ def read_head(segment: Segment) -> Head:
     centroids = parse_centroids(message, place)
     name = "lance:hnsw" if type_.graphs else "lance:flat"
     texts = parse_json(file.text(name), place, name, list)
-    expect_named(
-        "L.index.vector.head.texts", place, f"texts in {name}:", len(texts), len(centroids)
-    )
+    clause = "L.index.vector.head.texts"
+    expect_named(clause, place, f"texts in {name}:", len(texts), len(centroids))
     return Head(place, type_, Model(metric, centroids), message, texts)
 
 
@@ -276,10 +275,8 @@ class VectorIndex(IndexType):
         """Raise FormatError where centroids are of another size or type than a column."""
         # L.index.vector.column
         clause, model = "L.index.vector.column-type", self.head.model
-        found, wanted = (
-            f"{model.dimension} {model.centroids.dtype}",
-            f"{type_.dimension} {type_.dtype}",
-        )
+        found = f"{model.dimension} {model.centroids.dtype}"
+        wanted = f"{type_.dimension} {type_.dtype}"
         expect_named(clause, self.head.place, "centroids of", found, wanted)
 
     def keys(self, number: int) -> Keys:
