@@ -121,7 +121,7 @@ def test_an_index_without_documents(tmp_path):
 def test_segments_over_lists_without_texts_are_read(tmp_path, reader):
     """The columns of a partition alone say that elements are the documents: an empty one does."""
     lists = pa.list_(pa.string())
-    for values in ([[], None], [["a lazy dog"]], [None]):
+    for values in ([], [[], None], [["a lazy dog"]], [None]):
         rows = pa.table({"l": pa.array(values, lists)})
         dataset = pylanceref.write_dataset(rows, tmp_path / "t", mode="append")
         if dataset.version == 1:
