@@ -13,76 +13,23 @@ Clauses: L.index.reuse.external, L.index.reuse.rows, L.index.reuse.fragments, L.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, FileBytes, parse_message
 from lanceref.core.errors import FormatError, Place
-from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, parse_treemap
-from lanceref.index.segment import Segment, in_turn
+from lanceref.index.row_set import NO_KEYS, Keys, parse_treemap
+from lanceref.index.segment import MovedRows, Reuse, Segment, Step
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.storage import Source
 from lanceref.table.fragments import addresses, check_moved
 
 NAME = "__lance_frag_reuse"
-
-
-class MovedRows:
-    """Rows that were at `before` are at `after`; all others of the fragments are gone."""
-
-    def __init__(self, before: Keys, after: Keys, fragments: Iterable[int]) -> None:
-        order = np.argsort(before)
-        self.before, self._after = before[order], after[order]
-        self._fragments = np.array(sorted(fragments), np.uint64)
-
-    def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
-        """Return which keys are left, and these as they are now; other fragments keep theirs."""
-        moved = np.isin(keys >> SHIFT, self._fragments)
-        if not len(self.before):
-            return ~moved, keys[~moved]
-        at = np.minimum(np.searchsorted(self.before, keys), len(self.before) - 1)
-        kept = np.asarray(~moved | (self.before[at] == keys), np.bool_)
-        return kept, np.where(moved, self._after[at], keys)[kept]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What one version moved: rows, and of each group the old and the new fragments."""
-
-    rows: MovedRows
-    fragments: tuple[tuple[bitmaps.BitMap, bitmaps.BitMap], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reuse:
-    """All versions of a fragment reuse index, the oldest first."""
-
-    steps: tuple[Step, ...] = ()
-
-    @property
-    def before(self) -> Keys:
-        """The addresses that moved rows had before each version: (rows,)."""
-        return np.concatenate([NO_KEYS, *(step.rows.before for step in self.steps)])
-
-    def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
-        """Return which addresses are left, and where these are now."""
-        return in_turn(*(step.rows for step in self.steps))(keys)
-
-    def covered(self, bitmap: bitmaps.BitMap) -> bitmaps.BitMap:
-        """Return the fragments that now hold the rows of those in a bitmap."""
-        current = bitmaps.BitMap(bitmap)
-        for step in self.steps:
-            for old, new in step.fragments:
-                if old and old <= current:
-                    current = (current - old) | new
-        return current
 
 
 def read_reuse(segments: Sequence[Segment], ctx: Context) -> Reuse:

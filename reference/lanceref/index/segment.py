@@ -2,7 +2,8 @@
 
 Several entries of one name are segments of one logical index; each covers fragments of its own. The
 files of a segment lie in a folder named by its uuid, below the table or one of its bases. They are
-opened when they are first read and stay open with the version.
+opened when they are first read and stay open with the version. Where rows have moved since, they
+hold the old addresses.
 
 A new segment is no part of the table before a commit names it; the files of a failed one are
 removed.
@@ -19,7 +20,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -84,18 +85,55 @@ def in_turn(*moves: Moved) -> Moved:
     return moved
 
 
-class Moves(Protocol):
-    """Where rows went that have moved since a segment was written."""
+class MovedRows:
+    """Rows that were at `before` are at `after`; all others of the fragments are gone."""
+
+    def __init__(self, before: Keys, after: Keys, fragments: Iterable[int]) -> None:
+        order = np.argsort(before)
+        self.before, self._after = before[order], after[order]
+        self._fragments = np.array(sorted(fragments), np.uint64)
+
+    def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
+        """Return which keys are left, and these as they are now; other fragments keep theirs."""
+        moved = np.isin(keys >> SHIFT, self._fragments)
+        if not len(self.before):
+            return ~moved, keys[~moved]
+        at = np.minimum(np.searchsorted(self.before, keys), len(self.before) - 1)
+        kept = np.asarray(~moved | (self.before[at] == keys), np.bool_)
+        return kept, np.where(moved, self._after[at], keys)[kept]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one version moved: rows, and of each group the old and the new fragments."""
+
+    rows: MovedRows
+    fragments: tuple[tuple[bitmaps.BitMap, bitmaps.BitMap], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """All versions of a fragment reuse index, the oldest first."""
+
+    steps: tuple[Step, ...] = ()
 
     @property
     def before(self) -> Keys:
-        """The addresses that the rows had: (rows,)."""
+        """The addresses that moved rows had before each version: (rows,)."""
+        return np.concatenate([NO_KEYS, *(step.rows.before for step in self.steps)])
 
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which addresses are left, and where these are now."""
+        return in_turn(*(step.rows for step in self.steps))(keys)
 
     def covered(self, bitmap: bitmaps.BitMap) -> bitmaps.BitMap:
-        """Return the fragments that hold the rows of those in a bitmap now."""
+        """Return the fragments that now hold the rows of those in a bitmap."""
+        current = bitmaps.BitMap(bitmap)
+        for step in self.steps:
+            for old, new in step.fragments:
+                if old and old <= current:
+                    current = (current - old) | new
+        return current
 
 
 FOLDER = "_indices"
@@ -118,7 +156,7 @@ class Segment:
     stable_row_ids: bool
     fragments: Sequence[Fragment] = ()
     highest_fragment: int | None = None
-    moves: Moves | None = None
+    moves: Reuse | None = None
     overlaid: frozenset[int] = frozenset()
     uses: Uses = field(default_factory=Uses, repr=False, compare=False)
     _opened: dict[str, IndexFile] = field(default_factory=dict)

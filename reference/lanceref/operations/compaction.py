@@ -27,10 +27,10 @@ import numpy as np
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import OperationRefused
 from lanceref.core.file_versions import FileVersion
-from lanceref.index.fragment_reuse import NAME, MovedRows, content_of
+from lanceref.index.fragment_reuse import NAME, content_of
 from lanceref.index.indices import Index, indexed_field, paths_of
 from lanceref.index.row_set import Keys, encode_treemap
-from lanceref.index.segment import FOLDER, Segment
+from lanceref.index.segment import FOLDER, MovedRows, Segment
 from lanceref.operations.index_build import segment_writer, training_of
 from lanceref.operations.new_data import write_new_rows
 from lanceref.proto import table_pb2
