@@ -36,7 +36,10 @@ SMALL_BYTES = 2**16
 
 
 class IndexFile:
-    """An opened file of an index; `size_bytes` is its size in the manifest, None: unknown."""
+    """An opened file of an index; `size_bytes` is its size in the manifest, None: unknown.
+
+    It has `num_rows`, and as `metadata` the texts of its schema by key.
+    """
 
     def __init__(self, source: Source, ctx: Context, size_bytes: int | None = None) -> None:
         self.ctx = ctx
@@ -45,7 +48,9 @@ class IndexFile:
         if size_bytes is not None and size_bytes != source.size:
             ctx.reject("L.index.files.size", self.place, f"{source.size} bytes", size_bytes)
         self._file = open_file(source, ctx)
-        self._fields = {field.name: field for field in self._file.descriptor.schema.fields}
+        schema = self._file.descriptor.schema
+        self.num_rows, self.metadata = self._file.num_rows, schema.metadata
+        self._fields = {field.name: field for field in schema.fields}
 
     def hold(self) -> None:
         """Read a small file at once: then no column of it costs a request."""
@@ -53,16 +58,6 @@ class IndexFile:
             every = Extent(0, self.source.size)
             window = self._file.bytes.with_window(every, "index file", "L.file.pages.extent")
             self._file = replace(self._file, bytes=window, readers={})
-
-    @property
-    def num_rows(self) -> int:
-        """Number of rows that the index file holds."""
-        return self._file.num_rows
-
-    @property
-    def metadata(self) -> Mapping[str, str]:
-        """The metadata of the file's schema, as text."""
-        return self._file.descriptor.schema.metadata
 
     @property
     def names(self) -> list[str]:

@@ -86,6 +86,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
         wanted = f"{self.num_docs} documents, {self.num_docs * self.parameters.num_bands} bands"
         expect("L.index.minhash.docs", found, wanted, self._bands.place)
         self._last = self._page_table()
+        self.num_pages = len(self._last)
         self._page = lru_cache(KEPT_PAGES)(self._read_page)
 
     @cached_property
@@ -104,11 +105,6 @@ class MinHashLsh(EntryType[MinHashParameters]):
             found = f"{size} bytes, pages of {self._page_rows} rows"
             raise self._bands.corrupt("L.index.minhash.pages", found, f"{pages} rising keys")
         return keys.astype(np.uint64)
-
-    @property
-    def num_pages(self) -> int:
-        """Number of pages that hold the keys of bands."""
-        return len(self._last)
 
     def documents_with(self, keys: Hashes) -> NDArray[np.int64]:
         """Return the documents that have one of some bands, ascending. Raises CorruptPage.

@@ -58,7 +58,7 @@ class BloomFilter(ZoneType[Zoning]):
     """The type; the filters of an opened segment are read when a value is asked for."""
 
     name, shown, details = "BLOOMFILTER", "BloomFilter", "lance.index.pb.BloomFilterIndexDetails"
-    path = FILE
+    path, schema = FILE, SCHEMA
     exact = (IsNull,)
     inexact = (Among,)
     accepts = staticmethod(accepts_types(*TYPES))
@@ -87,10 +87,6 @@ class BloomFilter(ZoneType[Zoning]):
         for value in _hashes(predicate.values) if len(mask) else ():
             mask |= bloom.may_hold(self._filters, value)
         return mask
-
-    @property
-    def _schema(self) -> pa.Schema:
-        return SCHEMA
 
     @classmethod
     def requested(cls, given: Parameters) -> Zoning:

@@ -118,9 +118,10 @@ def read_spans(file: IndexFile) -> Spans:
 
 
 class ZoneType(EntryType[P]):
-    """A type over zones; an opened segment knows where they lie."""
+    """A type over zones; an opened segment knows where they lie, and the columns of its file."""
 
     path: ClassVar[str]
+    schema: pa.Schema
     address_version = 0
     rewrite_on_move = False
     inherits = "one"
@@ -146,17 +147,12 @@ class ZoneType(EntryType[P]):
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
         """Return for each zone whether a predicate may be true there: bool (zones,)."""
 
-    @property
-    @abstractmethod
-    def _schema(self) -> pa.Schema:
-        """The columns of the file."""
-
     def entries(self) -> Entries:
         """Return the zones, structs of the columns, by the address of their first row.
 
         They are left where that row is, at its place. Raises FormatError.
         """
-        nulls, schema = read_nulls(self._file), self._schema
+        nulls, schema = read_nulls(self._file), self.schema
         columns = {one.name: self._file.read(one.name, one.type) for one in schema}
         return _zones(columns, schema, None if nulls is None else nulls.keys)
 
@@ -236,6 +232,7 @@ class ZoneMap(ZoneType[Zoning]):
         super().__init__(segment)
         file = self._file
         self._type = file.column_type("min")
+        self.schema = _schema(self._type)
         self._least, self._greatest = file.read("min"), file.read("max", self._type)
         self._nans = file.numbers("nan_count", np.uint32) > 0
         self._nulls = file.numbers("null_count", np.uint32)
@@ -250,10 +247,6 @@ class ZoneMap(ZoneType[Zoning]):
         if isinstance(predicate, Within) or any(one.as_py() != one.as_py() for one in numbers):
             mask = mask | self._nans
         return np.asarray((self._nulls < self.spans.lengths) & mask, np.bool_)
-
-    @property
-    def _schema(self) -> pa.Schema:
-        return _schema(self._type)
 
     @classmethod
     def requested(cls, given: Parameters) -> Zoning:
