@@ -38,7 +38,7 @@ SMALL_BYTES = 2**16
 class IndexFile:
     """An opened file of an index; `size_bytes` is its size in the manifest, None: unknown.
 
-    It has `num_rows`, and as `metadata` the texts of its schema by key.
+    It has `num_rows`, columns of some `names`, and as `metadata` the texts of its schema by key.
     """
 
     def __init__(self, source: Source, ctx: Context, size_bytes: int | None = None) -> None:
@@ -51,6 +51,7 @@ class IndexFile:
         schema = self._file.descriptor.schema
         self.num_rows, self.metadata = self._file.num_rows, schema.metadata
         self._fields = {field.name: field for field in schema.fields}
+        self.names = list(self._fields)
 
     def hold(self) -> None:
         """Read a small file at once: then no column of it costs a request."""
@@ -58,11 +59,6 @@ class IndexFile:
             every = Extent(0, self.source.size)
             window = self._file.bytes.with_window(every, "index file", "L.file.pages.extent")
             self._file = replace(self._file, bytes=window, readers={})
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the file's columns, in their order."""
-        return list(self._fields)
 
     def lint(self, clause: str, found: object, wanted: object) -> None:
         """Record a broken writer clause of the file."""

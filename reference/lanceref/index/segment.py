@@ -290,18 +290,15 @@ class Segment:
 class SegmentWriter:
     """Writes the files of a segment; leaving its block by an error removes them.
 
-    `version` is that of the table's data files: index files have the same, but never 0.1.
+    `version` is that of the table's data files: index files have the same, but never 0.1. They lie
+    in a `folder` below the table's root.
     """
 
     def __init__(self, store: Store, version: FileVersion, name: uuid.UUID | None = None) -> None:
         self.store, self.version = store, max(version, V2_0)  # L.index.files.version
         self.uuid = name or uuid.uuid4()
+        self.folder = f"{FOLDER}/{self.uuid}"
         self.files: list[table_pb2.IndexFile] = []
-
-    @property
-    def folder(self) -> str:
-        """Path of the folder below the table's root."""
-        return f"{FOLDER}/{self.uuid}"
 
     def write_file(
         self,
