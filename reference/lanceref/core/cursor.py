@@ -21,15 +21,7 @@ from google.protobuf.message import DecodeError, Message
 from numpy.typing import NDArray
 
 from lanceref.core.context import Context, expect, specified
-from lanceref.core.errors import (
-    BadProto,
-    BytesError,
-    FormatError,
-    LimitExceeded,
-    OutOfRange,
-    Place,
-    Truncated,
-)
+from lanceref.core.errors import BadProto, BytesError, LimitExceeded, OutOfRange, Place, Truncated
 from lanceref.core.limits import Budget
 from lanceref.core.wire import Walk, misfits, type_named
 
@@ -159,7 +151,7 @@ class Cursor:
         start = self.offset
         return Cursor(self.skip(size, name, clause), start, self.ctx)
 
-    def check_end(self, clause: str, error: type[BytesError] = FormatError) -> None:
+    def check_end(self, clause: str, error: type[BytesError]) -> None:
         """Raise `error` for a clause unless all bytes were cut."""
         place = self.ctx.at(self.offset, self.remaining)
         expect(clause, f"{self.remaining} more bytes", "0 more bytes", place, error)

@@ -91,7 +91,7 @@ class RowSet:
     def parse(cursor: Cursor) -> RowSet:
         """Parse the set that fills `cursor`. Raises FormatError."""
         rows = RowSet.read(cursor)
-        cursor.check_end("L.index.rows.end")
+        cursor.check_end("L.index.rows.end", FormatError)
         return rows
 
     @staticmethod
@@ -142,7 +142,7 @@ def parse_treemap(cursor: Cursor) -> Keys:
     The result is (keys,).
     """
     keys = read_treemap(cursor)
-    cursor.check_end("L.index.treemap.end")
+    cursor.check_end("L.index.treemap.end", FormatError)
     return keys
 
 

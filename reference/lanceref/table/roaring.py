@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place
+from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded, Place
 
 NO_RUNS = 12346
 RUNS = 12347
@@ -39,7 +39,7 @@ def parse_bitmap(cursor: Cursor) -> NDArray[np.uint32]:
     The result is (values,).
     """
     values = read_bitmap(cursor)
-    cursor.check_end("L.table.roaring.end")
+    cursor.check_end("L.table.roaring.end", FormatError)
     return values
 
 
@@ -51,7 +51,7 @@ def parse_set(cursor: Cursor) -> bitmaps.BitMap:
     data = bytes(cursor.data)
     for _ in _containers(cursor):
         pass
-    cursor.check_end("L.table.roaring.end")
+    cursor.check_end("L.table.roaring.end", FormatError)
     return bitmaps.BitMap.deserialize(data)
 
 

@@ -172,8 +172,10 @@ class BTree(EntryType[int]):
             lookup.lint("L.index.btree.pages", found, f"pages of {rows} rows")
         for name in bounds[0]:
             column, wanted = lookup.read(name), pa.concat_arrays([one[name] for one in bounds])
-            same_bits = column.type == wanted.type and sort_keys(column).equals(sort_keys(wanted))
-            if not column.equals(wanted) and not same_bits:  # NaN equals NaN in bits only
+            is_same = column.equals(wanted)
+            if not is_same and column.type == wanted.type:  # NaN is equal only by its bits
+                is_same = sort_keys(column).equals(sort_keys(wanted))
+            if not is_same:
                 found = f"{name} {column.to_pylist()[:4]}"
                 lookup.lint("L.index.btree.bounds", found, wanted.to_pylist()[:4])
 
