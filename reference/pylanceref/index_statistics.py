@@ -117,7 +117,7 @@ def _(index: Inverted) -> Shown:
     return {
         "params": index.settings.analysis.as_dict(),
         "num_tokens": sum(one.num_tokens for one in index.partitions),
-        "num_docs": index.corpus.num_documents,
+        "num_docs": sum(one.corpus.num_documents for one in index.partitions),
     }
 
 

@@ -34,7 +34,7 @@ from lanceref.core.integers import intersection
 from lanceref.file.schema import Field
 from lanceref.index.entries import compare
 from lanceref.index.full_text.analyzer import Analyzer, gather
-from lanceref.index.full_text.bm25 import Corpus, impact_runs
+from lanceref.index.full_text.bm25 import impact_runs
 from lanceref.index.full_text.parameters import (
     Details,
     Settings,
@@ -148,11 +148,6 @@ class Inverted(IndexType):
         if not len(rows):
             return np.empty(0, np.uint32)
         return parse_bitmap(Cursor(memoryview(rows[0].as_buffer()), 0, file.ctx))
-
-    @property
-    def corpus(self) -> Corpus:
-        """The statistics of the documents of all partitions together."""
-        return sum((one.corpus for one in self.partitions), Corpus())
 
     def search(self, predicate: Predicate) -> RowSet | None:
         """Return the rows that hold some words, None where tokens are something else."""
