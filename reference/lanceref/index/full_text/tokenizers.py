@@ -76,10 +76,7 @@ def simple(text: str) -> Pieces:
 
 @specified
 def cut_all(cut: Cut, texts: Sequence[str]) -> tuple[list[str], Counts, Numbers]:
-    """Return the words of all texts, how many each text has, and their positions.
-
-    The numbers are (texts,), the positions (words,).
-    """
+    """Return the words of all texts, how many each has (texts,), and their positions (words,)."""
     parts = [cut(text) for text in texts]
     counts = np.array([len(words) for words, _ in parts], np.int64)
     positions = chain.from_iterable(places for _, places in parts)

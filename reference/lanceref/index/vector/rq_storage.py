@@ -163,10 +163,7 @@ class Rotated(Quantizer):
 
     @classmethod
     def train(cls, sample: Sample, model: Model, parameters: Given) -> Rotated:
-        """Return a quantizer with the rotation in `rabitq_model`, or one drawn at random.
-
-        Raises ValueError.
-        """
+        """Return one with the rotation in `rabitq_model`, or drawn at random. Raises ValueError."""
         dim = model.dimension
         if dim % 8:
             raise ValueError("vector dimension must be divisible by 8 for IVF_RQ")

@@ -62,10 +62,7 @@ class SingleFile:
     quantizer: Product
 
     def partition(self, number: int) -> tuple[Keys, Columns]:
-        """Return the row ids and codes of a partition. Raises OutOfRange.
-
-        Row ids (rows,), codes (rows, ...).
-        """
+        """Return the row ids (rows,) and codes (rows, bytes) of a partition. Raises OutOfRange."""
         rows, width = self.message.lengths[number], self.quantizer.fields[0].type.list_size
         clause = "L.index.vector.single.partitions"
         extent = Extent(self.message.offsets[number], rows * (width + ROW_ID_BYTES))

@@ -103,10 +103,7 @@ class EncodedRows:
     loss: float = 0.0
 
     def add(self, numbers: Counts, keys: Keys, columns: Columns) -> None:
-        """Append rows, by the numbers of their partitions.
-
-        `numbers` and `keys` (n,), columns (n, ...).
-        """
+        """Append rows: the `numbers` of their partitions and their keys (n,), columns (n, ...)."""
         self.partitions.append(numbers)
         self.keys.append(keys)
         self.columns.append(columns)
@@ -118,10 +115,7 @@ class EncodedRows:
         self.add(numbers, keyed.keys, self.quantizer.encode(keyed.vectors, numbers))
 
     def in_order(self) -> tuple[Partitions, Keys, Columns]:
-        """Return the rows by partition, those of each in the order in which they were added.
-
-        Keys (rows,), columns (rows, ...).
-        """
+        """Return the rows by partition, in each as they were added: keys (n,), columns (n, ...)."""
         numbers = np.concatenate([np.empty(0, np.int64), *self.partitions])
         order = np.argsort(numbers, kind="stable")
         keys = np.concatenate([NO_KEYS, *self.keys])[order]
