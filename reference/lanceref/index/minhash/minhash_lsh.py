@@ -200,12 +200,8 @@ class MinHashLsh(EntryType[MinHashParameters]):
         details = own.details.SerializeToString(deterministic=True).hex()
         metadata = {f"{PREFIX}details": details, f"{PREFIX}index_version": f"{VERSION}"}
         type_ = pa.list_(pa.uint16(), own.num_hashes)
-        schema = pa.schema(
-            [
-                pa.field("_rowid", pa.uint64(), nullable=False),
-                pa.field("signature", type_, nullable=False, metadata=_WHOLE),
-            ]
-        )
+        signed = pa.field("signature", type_, False, _WHOLE)
+        schema = pa.schema([pa.field("_rowid", pa.uint64(), False), signed])
         lists = fixed_array(type_, len(keys), signatures.reshape(-1).view(np.uint8))
         rows = pa.record_batch([pa.array(keys), lists], schema=schema)
         writer.write_file(SIGNATURES, schema, [rows] * bool(len(keys)), metadata)

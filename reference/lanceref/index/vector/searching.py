@@ -115,8 +115,6 @@ NO_NEIGHBOURS = Neighbours(np.empty(0, np.uint64), np.empty(0, np.float32))
 
 def concat(parts: Sequence[Neighbours]) -> Neighbours:
     """Return the rows that several parts found as one."""
-    if len(parts) == 1:
-        return parts[0]
     parts = [NO_NEIGHBOURS, *parts]
     ids, near = [one.ids for one in parts], [one.distances for one in parts]
     return Neighbours(np.concatenate(ids), np.concatenate(near))
