@@ -21,10 +21,11 @@ from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field
 from lanceref.index.predicate import Predicate
-from lanceref.index.row_set import NO_KEYS, Keys, RowSet
+from lanceref.index.row_set import SHIFT, Keys, RowSet
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training
 from lanceref.proto.table_pb2 import IndexMetadata
+from lanceref.table.columns import FragmentReader
 from lanceref.table.fragments import addresses
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
@@ -44,13 +45,14 @@ class Spans:
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
 
-    @property
-    def rows(self) -> RowSet:
-        """The same as single rows, by address."""
-        columns = (self.fragments.tolist(), self.starts.tolist(), self.lengths.tolist())
-        runs = zip(*columns, strict=True)
-        parts = [addresses(one, np.arange(start, start + size)) for one, start, size in runs]
-        return RowSet.of(np.concatenate([NO_KEYS, *parts]))
+    def among(self, keys: Keys) -> Keys:
+        """Return those of ascending addresses (n,) that lie in a run: (m,)."""
+        first = self.fragments.astype(np.uint64) << SHIFT | self.starts.astype(np.uint64)
+        last = np.maximum(first + self.lengths.astype(np.uint64), first)
+        inside = np.zeros(len(keys) + 1, np.int64)
+        np.add.at(inside, np.searchsorted(keys, first), 1)
+        np.add.at(inside, np.searchsorted(keys, last), -1)
+        return keys[np.cumsum(inside)[:-1] > 0]
 
     def touches(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether a run lies in it."""
@@ -262,9 +264,21 @@ class IndexType:
             self.segment.check_fragments(answer.keys)
         if self.segment.moves is None:
             return answer
-        rows = answer if isinstance(answer, RowSet) else answer.rows
-        (keys,) = self.segment.keys_of([rows])
+        if isinstance(answer, Spans):
+            keys = self._rows_in(answer, self.segment.moves.before)
+        else:
+            (keys,) = self.segment.keys_of([answer])
         return RowSet.of(self.segment.moves(keys)[1])
+
+    def _rows_in(self, spans: Spans, before: Keys) -> Keys:
+        """Return the addresses in runs that rows have, or had `before` they moved: both (n,)."""
+        keys = [spans.among(np.sort(before))]
+        for fragment in self.segment.fragments:
+            if fragment.id in spans.fragments:
+                columns = FragmentReader(fragment, self.segment.bases, self.segment.ctx)
+                offsets = spans.offsets(fragment.id, columns.bounded_rows)
+                keys.append(addresses(fragment.id, offsets))
+        return np.concatenate(keys)
 
 
 Kind: TypeAlias = type[IndexType]
