@@ -93,6 +93,9 @@ KNOWN_FLAGS = 1 | 2 | 8 | 16 | 32 | 128 | 256 | 1024 | 2048 | 16384
 _SPECIFIC = frozenset({"columns", "filter", "limit", "offset", "ranges", "rows", "with"})
 """Arguments that make a case one particular read: it is not varied further."""
 
+VALIDATE = "validate"
+"""The operation that looks for what breaks the format, and the name of its check."""
+
 READING = frozenset({"file.read", "dataset.read", "dataset.take", "index.search", "index.dump"})
 """Operations that answer with a table."""
 
@@ -147,7 +150,7 @@ def _unknown_flags(case: Case, claims: Claims) -> int:
 
 
 def _validation(expect: Reports | IsValid) -> Check:
-    return Check("validate", "validate", {"deep": True}, expect)
+    return Check(VALIDATE, VALIDATE, {"deep": True}, expect)
 
 
 def alternative(case: Case, claims: Claims) -> dict[str, Any]:

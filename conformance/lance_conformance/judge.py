@@ -155,7 +155,10 @@ def _clauses(body: Mapping[str, Any]) -> list[str]:
 
 
 def _reported(body: Mapping[str, Any]) -> str:
-    return f"validate reports {_clauses(body) or 'nothing'}"
+    unnamed = sum("clause" not in finding for finding in body["findings"])
+    told = [", ".join(_clauses(body))] if _clauses(body) else []
+    told += [f"{unnamed} without a clause"] if unnamed else []
+    return f"validate reports {' and '.join(told) or 'nothing'}"
 
 
 def _contradiction(expected: object, found: object, where: str) -> str | None:

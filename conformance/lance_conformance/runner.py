@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lance_conformance.cases import Case
-from lance_conformance.checks import READING, Check, alternative, expand
+from lance_conformance.checks import READING, VALIDATE, Check, alternative, expand
 from lance_conformance.inputs import Snapshot, copy_input, is_unchanged, snapshot
 from lance_conformance.judge import Verdict, judge
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
@@ -55,6 +55,14 @@ class CaseResult:
     outcome: Outcome
     checks: tuple[CheckResult, ...] = ()
     detail: str = ""
+
+    @property
+    def read(self) -> Outcome:
+        """The outcome of the case apart from what `validate` answered."""
+        others = [check.outcome for check in self.checks if check.name != VALIDATE]
+        if self.outcome == Outcome.UNSUPPORTED or not self.checks:
+            return self.outcome
+        return worst(others) if others else Outcome.UNSUPPORTED
 
     @property
     def stderr(self) -> str:
@@ -221,7 +229,7 @@ def _with_changed_input(result: CheckResult) -> CheckResult:
 def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseResult:
     outcome = worst(result.outcome for result in results)
     detail = next((r.detail for r in results if r.outcome == outcome), "")
-    if case.kind == "lint" and outcome == Outcome.PASS and "validate" not in claims.capabilities:
+    if case.kind == "lint" and outcome == Outcome.PASS and VALIDATE not in claims.capabilities:
         done = "refused, as it may be" if any(r.reject for r in results) else "reads as it should"
         told = f"{done}; not claimed: operation validate"
         return CaseResult(case, Outcome.UNSUPPORTED, tuple(results), told)

@@ -65,7 +65,7 @@ def _unexpected(run: Run, console: Console, *, verbose: bool) -> None:
     if len(unexpected) > len(listed):
         console.print(f"… and {len(unexpected) - len(listed)} more; -v or the report lists all")
     for result in run.reckoning.advised:
-        told = f" {clean(result.case.id)}  no MUST is broken"
+        told = f" {clean(result.case.id)}  advised against: {', '.join(result.case.clauses)}"
         console.print(Text.assemble((str(result.outcome), "yellow"), told), soft_wrap=True)
 
 

@@ -93,5 +93,7 @@ def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str 
 def to_start_with(members: Sequence[Case], told: Mapping[str, Outcome]) -> list[Case]:
     """Return up to five cases that do not pass: those to read first, and the small ones first."""
     missing = [case for case in members if told.get(case.id) != Outcome.PASS]
+    way = {c.id for c in missing if levels.is_in_the_way(c.manifest, told.get(c.id))}
+    missing = [case for case in missing if case.id in way or not way]
     missing.sort(key=lambda case: (case.is_negative, first_contact.size(case), case.id))
     return missing[:NUM_CASES]

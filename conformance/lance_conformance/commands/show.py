@@ -55,6 +55,8 @@ def _clause(clause_id: str, every: Sequence[Case]) -> Iterator[str]:
         yield clause.text
         audience = ", ".join(clause.audience)
         yield f"{clause.level} · {audience} · since {clause.since} · {clause.anchor}"
+        if clause.violation:
+            yield f"violation {clause.violation}"
         if clause.divergences:
             yield f"see {', '.join(clause.divergences)}"
         if clause.untestable:

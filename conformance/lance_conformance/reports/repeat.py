@@ -6,6 +6,7 @@ its bytes, and the bytes around the patch, each range with its owner.
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -79,7 +80,10 @@ def shown_command(command: Sequence[str]) -> tuple[str, ...]:
         if argument == sys.executable:
             return "python"
         path = Path(argument)
-        return str(path.relative_to(here)) if path.is_relative_to(here) else argument
+        if not path.is_relative_to(here):
+            return argument
+        found = str(path.relative_to(here))
+        return f"./{found}" if os.sep not in found and os.access(path, os.X_OK) else found
 
     return tuple(map(shown, command))
 

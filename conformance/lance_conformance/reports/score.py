@@ -1,8 +1,9 @@
-"""Score: three numbers of cases, breadth and correctness per profile, and the levels reached.
+"""Score: the numbers of cases, breadth and correctness per profile, and the levels reached.
 
-The three numbers count the claimed cases. The rest is weighted by clause: many cases of one clause
-weigh one. Breadth is how much of what there is was claimed, correctness how much of the claimed is
-right; they are never mixed. A known failure is a failure here.
+The numbers count the claimed cases. What `validate` answers is a number of its own: it takes
+nothing from those of reading, nor from a level. The rest is weighted by clause: many cases of one
+clause weigh one. Breadth is how much of what there is was claimed, correctness how much of the
+claimed is right; they are never mixed. A known failure is a failure here.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lance_conformance.cases import Case
+from lance_conformance.checks import VALIDATE
 from lance_conformance.levels import LADDER, is_in_the_way
 from lance_conformance.outcomes import DEATHS, Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
@@ -52,26 +54,32 @@ class Part:
 NUMBERS = VALID, REFUSED, SURVIVED = "valid data read right", "damage refused", "survived"
 """The three numbers that lead every report."""
 
+REPORTED = "validated right"
+"""The fourth number, of who claims to validate."""
+
 ACCIDENTS = DEATHS | {Outcome.PANIC, Outcome.FLAKY_CRASH}
 """Outcomes of an implementation that did not survive a case: crash, panic, hang, blow-up."""
 
 
 def numbers(results: Iterable[CaseResult]) -> dict[str, Part]:
-    """Return the three numbers over the claimed cases; one without cases is left out."""
+    """Return the numbers over the claimed cases; one without cases is left out."""
     claimed = [result for result in results if result.outcome != Outcome.UNSUPPORTED]
-    damaged = [result for result in claimed if result.case.kind in NEGATIVE_KINDS]
-    valid = [result for result in claimed if result.case.kind not in NEGATIVE_KINDS]
+    read = [result for result in claimed if result.read != Outcome.UNSUPPORTED]
+    damaged = [result for result in read if result.case.kind in NEGATIVE_KINDS]
+    valid = [result for result in read if result.case.kind not in NEGATIVE_KINDS]
     alive = sum(result.outcome not in ACCIDENTS for result in claimed)
+    told = [one.outcome for result in claimed for one in result.checks if one.name == VALIDATE]
     parts = {
         VALID: Part(_passed(valid), len(valid)),
         REFUSED: Part(_passed(damaged), len(damaged)),
         SURVIVED: Part(alive, len(claimed)),
+        REPORTED: Part(told.count(Outcome.PASS), len(told)),
     }
     return {name: part for name, part in parts.items() if part.cases}
 
 
 def _passed(results: Iterable[CaseResult]) -> int:
-    return sum(result.outcome == Outcome.PASS for result in results)
+    return sum(result.read == Outcome.PASS for result in results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +159,8 @@ def levels(
 
 def _level(cases: Sequence[Case], by_id: Mapping[str, CaseResult]) -> Level:
     results = [by_id[case.id] for case in cases if case.id in by_id]
-    counted = [r for r in results if is_in_the_way(r.case.manifest, r.outcome)]
-    unclaimed = [result for result in counted if result.outcome == Outcome.UNSUPPORTED]
+    counted = [r for r in results if is_in_the_way(r.case.manifest, r.read)]
+    unclaimed = [result for result in counted if result.read == Outcome.UNSUPPORTED]
     passed, not_run = _passed(results), len(cases) - len(results)
     total = passed + len(counted) + not_run
     told = [
@@ -165,7 +173,7 @@ def _level(cases: Sequence[Case], by_id: Mapping[str, CaseResult]) -> Level:
         if count
     ]
     why = ", ".join(told) or f"all {total} cases pass"
-    claimed = any(result.outcome != Outcome.UNSUPPORTED for result in results)
+    claimed = any(result.read != Outcome.UNSUPPORTED for result in results)
     return Level(passed, total, claimed, why)
 
 
