@@ -8,7 +8,7 @@ rule for something the case needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,12 +190,21 @@ def level_of(manifest: Manifest) -> str:
     return f"table-{_last(TABLES, manifest)}"
 
 
-def is_in_the_way(manifest: Manifest, outcome: Outcome | None) -> bool:
-    """Whether an outcome of a case keeps its level from being reached; None: it was not run.
+def in_the_way(members: Sequence[Manifest], told: Mapping[str, Outcome]) -> list[Manifest]:
+    """Return the cases of a level that keep it from being reached, by the outcomes of those run.
 
     A reader may leave out what a level does not need: to validate, to read some rows or columns of
-    a file alone, or a file as part of a table, and to tell damage from what it does not support.
+    a file alone, or a file as part of a table, and to tell damage from what it does not support;
+    but of a level that is nothing but damage it has to tell most.
     """
+    missing = [one for one in members if told.get(one["id"]) != Outcome.PASS]
+    is_damage = all(one["kind"] in NEGATIVE_KINDS for one in members)
+    if is_damage and 2 * len(missing) > len(members):
+        return missing
+    return [one for one in members if _is_in_the_way(one, told.get(one["id"]))]
+
+
+def _is_in_the_way(manifest: Manifest, outcome: Outcome | None) -> bool:
     if outcome != Outcome.UNSUPPORTED:
         return outcome != Outcome.PASS
     is_other_read = level_of(manifest).partition("-")[0] in FILES_READ_ALONE and (

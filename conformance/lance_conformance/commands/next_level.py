@@ -55,8 +55,7 @@ def _passed(members: Sequence[Case], told: Mapping[str, Outcome]) -> tuple[int, 
     """Return how many cases pass, and how many count for the level: those with a MUST."""
     counted = _with_must(members)
     passed = sum(told.get(case.id) == Outcome.PASS for case in counted)
-    way = sum(levels.is_in_the_way(case.manifest, told.get(case.id)) for case in counted)
-    return passed, passed + way
+    return passed, passed + len(levels.in_the_way([case.manifest for case in counted], told))
 
 
 def _with_must(members: Sequence[Case]) -> list[Case]:
@@ -82,9 +81,9 @@ def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str 
     waiting = {case.level for case in counted} - {
         case.level for case in counted if told.get(case.id) == Outcome.PASS
     }
-    waiting |= {
-        case.level for case in counted if levels.is_in_the_way(case.manifest, told.get(case.id))
-    }
+    for name in levels.LADDER:
+        members = [case.manifest for case in counted if case.level == name]
+        waiting |= {name} if levels.in_the_way(members, told) else set()
     ladder = list(levels.LADDER)
     first = next((at for at, name in enumerate(ladder) if name in run), 0)
     return next((name for name in ladder[first:] + ladder[:first] if name in waiting), None)
@@ -93,7 +92,7 @@ def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str 
 def to_start_with(members: Sequence[Case], told: Mapping[str, Outcome]) -> list[Case]:
     """Return up to five cases that do not pass: those to read first, and the small ones first."""
     missing = [case for case in members if told.get(case.id) != Outcome.PASS]
-    way = {c.id for c in missing if levels.is_in_the_way(c.manifest, told.get(c.id))}
+    way = {one["id"] for one in levels.in_the_way([case.manifest for case in members], told)}
     missing = [case for case in missing if case.id in way or not way]
     missing.sort(key=lambda case: (case.is_negative, first_contact.size(case), case.id))
     return missing[:NUM_CASES]

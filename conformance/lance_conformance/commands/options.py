@@ -41,7 +41,7 @@ ClauseGlob = Annotated[
 ]
 Level = Annotated[
     list[str] | None,
-    typer.Option(help="Levels, as in 2.1-flat; `list --levels` has them. Repeatable."),
+    typer.Option(help="Levels, as in 2.1-flat or 2.2-*; `list --levels` has them. Repeatable."),
 ]
 Kind = Annotated[list[str] | None, typer.Option(help="Kinds, as in read-file. Repeatable.")]
 Exclude = Annotated[
@@ -94,16 +94,17 @@ def selection(
     BadParameter for a profile, level or kind that does not exist, with the closest ones.
     """
     known(profile, PROFILES, "profile")
-    for name in level or ():
+    chosen = [one for name in level or () for one in fnmatch.filter(LADDER, name) or [name]]
+    for name in chosen:
         known(name, LADDER, "level")
     for name in kind or ():
         known(name, KINDS, "kind")
     return Selection(
-        "all" if (level or ids) and profile == "format" else profile,
+        "all" if (chosen or ids) and profile == "format" else profile,
         tuple(only or ()),
         tuple(clause or ()),
         shuffle,
-        tuple(level or ()),
+        tuple(chosen),
         tuple(kind or ()),
         tuple(exclude or ()),
         ids,

@@ -34,6 +34,7 @@ def _case(case_id: str, every: Sequence[Case]) -> Iterator[str]:
         if case.id == case_id:
             yield f"{case.title}"
             yield f"{case.home}"
+            yield f"files: lance-conformance copy DIR --only {case.id}"
             yield from _recipe(case_id)
             yield stored.text_of(case.manifest).rstrip()
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from lance_conformance.cases import Case
 from lance_conformance.checks import VALIDATE
-from lance_conformance.levels import LADDER, is_in_the_way
+from lance_conformance.levels import LADDER, in_the_way
 from lance_conformance.outcomes import DEATHS, Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
 from lance_conformance.register import Clause, has_must
@@ -159,11 +159,13 @@ def levels(
 
 def _level(cases: Sequence[Case], by_id: Mapping[str, CaseResult]) -> Level:
     results = [by_id[case.id] for case in cases if case.id in by_id]
-    counted = [r for r in results if is_in_the_way(r.case.manifest, r.read)]
+    told = {result.case.id: result.read for result in results}
+    way = {one["id"] for one in in_the_way([case.manifest for case in cases], told)}
+    counted = [result for result in results if result.case.id in way]
     unclaimed = [result for result in counted if result.read == Outcome.UNSUPPORTED]
     passed, not_run = _passed(results), len(cases) - len(results)
     total = passed + len(counted) + not_run
-    told = [
+    reasons = [
         f"{count} of {total} cases {what}"
         for count, what in (
             (not_run, "not run"),
@@ -172,7 +174,7 @@ def _level(cases: Sequence[Case], by_id: Mapping[str, CaseResult]) -> Level:
         )
         if count
     ]
-    why = ", ".join(told) or f"all {total} cases pass"
+    why = ", ".join(reasons) or f"all {total} cases pass"
     claimed = any(result.read != Outcome.UNSUPPORTED for result in results)
     return Level(passed, total, claimed, why)
 
