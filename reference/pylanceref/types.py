@@ -29,7 +29,7 @@ def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchRe
     return reader
 
 
-def _reader(data: Any, schema: pa.Schema | None) -> pa.RecordBatchReader:
+def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if isinstance(data, pa.RecordBatchReader):
         return pa.RecordBatchReader.from_batches(data.schema, _given(data))
     if isinstance(data, OpenTable):
@@ -46,8 +46,8 @@ def _reader(data: Any, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if table is not None:
         return table.to_reader()
     if type(data).__module__.partition(".")[0] == "datasets":  # those of Hugging Face
-        schema = schema or data.features.arrow_schema
-        tables = _given(data.with_format("arrow").iter(DEFAULT_BATCH_SIZE))
+        schema = schema or data.features.arrow_schema  # type: ignore[attr-defined]
+        tables: Iterator[Any] = _given(data.with_format("arrow").iter(DEFAULT_BATCH_SIZE))  # type: ignore[attr-defined]
         data = (batch for table in tables for batch in table.to_batches())
     if not isinstance(data, Iterable):
         raise TypeError(f"Unknown data type {type(data)}")
@@ -74,7 +74,7 @@ def _table(data: object, schema: pa.Schema | None) -> pa.Table | None:
     return None
 
 
-def _given(batches: Iterable[object]) -> Iterator[Any]:
+def _given(batches: Iterable[object]) -> Iterator[object]:
     """Yield what the caller's own iterator yields. Raises CallerFailed for what it raises."""
     rest = iter(batches)
     while True:

@@ -10,7 +10,8 @@ from lance_conformance.outcomes import Outcome
 from lance_conformance.reports import jsonl, score
 from lance_conformance.reports.files import ReportFailed
 from lance_conformance.reports.journal import UNFINISHED, CannotResume, Journal, resumed
-from lance_conformance.runner import CaseResult
+from lance_conformance.reports.score import Part
+from lance_conformance.runner import CaseResult, CheckResult
 from lance_conformance.session import Claims
 
 READ = {"op": "file.read", "file_version": "2.1"}
@@ -78,6 +79,15 @@ def test_a_level_is_reached_without_what_it_does_not_need(make_result, unclaimed
     assert (1, 1 + in_the_way) == (level.passed, level.total)
 
 
+@pytest.mark.parametrize("unclaimed", [1, 2])
+def test_of_damage_alone_most_is_told(make_result, unclaimed):
+    """What is not claimed of it keeps a level from being reached where it is more than half."""
+    ends = [Outcome.PASS, *[Outcome.UNSUPPORTED] * unclaimed]
+    results = [make_result(f"a/b/c/{n}", e, kind="negative-dataset") for n, e in enumerate(ends)]
+    level = score.levels(results, [one.case for one in results], {})["table-basic"]
+    assert (unclaimed == 1) is level.reached
+
+
 @pytest.mark.parametrize(
     ("share", "shown"),
     [(0, "0%"), (1, "100%"), (0.99999, "99.9%"), (0.00001, "0.1%"), (0.5, "50.0%")],
@@ -100,6 +110,10 @@ def test_three_numbers_count_claimed_cases(make_result):
     found = {name: (part.good, part.cases) for name, part in score.numbers(results).items()}
 
     assert {score.VALID: (1, 2), score.REFUSED: (1, 3), score.SURVIVED: (4, 5)} == found
+    wrong = replace(results[0], outcome=Outcome.FAIL)
+    wrong = replace(wrong, checks=(*wrong.checks, CheckResult("validate", Outcome.FAIL)))
+    told = {score.VALID: Part(1, 1), score.SURVIVED: Part(1, 1), score.REPORTED: Part(0, 1)}
+    assert told == score.numbers([wrong])
     assert {} == score.numbers(results[2:3])
     assert {score.VALID, score.SURVIVED} == score.numbers(results[:1]).keys()
 

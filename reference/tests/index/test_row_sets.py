@@ -14,6 +14,7 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.index import bloom
 from lanceref.index.fragment_reuse import NAME, read_reuse
+from lanceref.index.index_type import Spans
 from lanceref.index.row_set import RowSet, encode_treemap, parse_treemap
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
@@ -128,6 +129,13 @@ def test_numbers_of_a_fragment_that_no_address_holds_are_refused(side, name, num
     entry.index_details.value = details.SerializeToString()
     with pytest.raises(OutOfRange, match="32 bits"):
         bring_forward([entry])
+
+
+def test_a_run_has_the_rows_that_are_there():
+    """However long it says it is."""
+    spans = Spans(np.array([1, 0, 2]), np.array([3, 0, 5]), np.array([2**32, 1, 0]))
+    keys = np.array([0, 1, 2**32, 2**32 + 3, 2**32 + 9, 2**33 + 5, 2**33 + 6], np.uint64)
+    assert [0, 2**32 + 3, 2**32 + 9] == spans.among(keys).tolist()
 
 
 def test_sizes():

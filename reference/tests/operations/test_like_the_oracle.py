@@ -120,7 +120,6 @@ def _add_by_a_function(dataset) -> None:
 
 
 CAST_IN_A_LIST = alter(path="w.item.x", data_type=pa.int64())
-
 COLUMNS = {
     "drop": _drop("s"),
     "drop below a struct": _drop("n.z.p", "n.x"),

@@ -52,17 +52,10 @@ coalesce(case when n = 1 then true end, false)
 _rowid in (1, 3)
 _rowid = 1 or n = 3
 _rowoffset = 2
-f between 0 and 2
 f not between 0 and 2
 f is not distinct from g
 f is distinct from 1
 x in ('a', null)
-array_has_any(k, null)
-regexp_match(x, '^a') is null
-k is null
-f is null
-x is null
-x like 'B'
 """.strip().splitlines()
 """Filters over `FLOATS`."""
 
@@ -131,7 +124,6 @@ cast(d32 as int) = 1
 i64::string = '1'
 i64 = +1
 f64 > 1e400
-st.a = 1.5
 not (st.a = 1.5)
 st.A = 1
 st.a.b = 1
@@ -139,7 +131,6 @@ bo = 1
 i64 = 1 and
 (i64 = 1
 i64 = 1 -- c
-i64 between 1.5 and 2
 not (i64 between 1.5 and 2)
 i64 between symmetric 3 and 1
 s = 'it''s'
@@ -156,7 +147,6 @@ _distance < 1
 i64 div 2 = 1
 interval '1 day' = dur
 time '00:00:01' = t32
-cast('00:00:01' as time) = t32
 1
 array[1,2] = l
 exists (select 1)
@@ -165,13 +155,9 @@ i64 == 1
 (1,2) = (1,2)
 st.b = 1
 st['a'] = 1
-cast(i64 as decimal) = 1
 t32 = cast('00:00:01' as time)
 i64 is null
-f64 is distinct from 1
 bo is not distinct from null
-X'31' = b
-u64 = 300
 d32 < current_date
 i64 = 7 / 2
 i64 = 2 - 1
