@@ -199,11 +199,12 @@ def _merge(known: dict[int, pa.Array], more: Mapping[int, pa.Array]) -> None:
 
 
 def with_dictionaries(schema: LanceSchema) -> LanceSchema:
-    """Return the schema with an empty place for the values of each dictionary, as tables have."""
+    """Return the schema with an empty place for the values of each dictionary that is in no map."""
 
     def placed(field: Field) -> Field:
         where = (0, 0) if field.logical_type.startswith("dict:") else None
-        return replace(field, children=tuple(map(placed, field.children)), dictionary=where)
+        below = field.children if field.logical_type == "map" else map(placed, field.children)
+        return replace(field, children=tuple(below), dictionary=where)
 
     return replace(schema, fields=tuple(map(placed, schema.fields)))
 
