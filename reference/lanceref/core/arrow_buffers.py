@@ -91,3 +91,8 @@ def _is_cut(array: pa.Array) -> bool:
     if isinstance(array, pa.ExtensionArray):
         return _is_cut(array.storage)
     return bool(array.offset) or any(map(_is_cut, children_of(array)))
+
+
+def decoded(values: pa.Array) -> pa.Array:
+    """Return values, those of a dictionary one by one: pyarrow compares no dictionaries."""
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values

@@ -18,6 +18,7 @@ import pyarrow as pa
 from google.protobuf.message import Message
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import decoded
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, Extent, parse_message
 from lanceref.core.errors import CorruptPage, FormatError
@@ -134,7 +135,7 @@ class IndexFile:
         values = self.read(name, None, start, end)
         if pa.types.is_nested(values.type):
             raise self._unfit(f"{name!r} of {values.type}", "a type that has an order")
-        return values
+        return decoded(values)
 
     @contextmanager
     def comparing(self, type_: pa.DataType) -> Iterator[None]:

@@ -24,7 +24,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import decoded
 from lanceref.core.compute import pc
+from lanceref.file.schema import Field
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_type import Built
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
@@ -32,8 +34,8 @@ from lanceref.index.row_set import NO_KEYS, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Training,
-    accepts_types,
     has_order,
+    is_any,
     mask_of,
     run_starts,
     sort_keys,
@@ -123,17 +125,23 @@ class Bitmap(EntryType[None]):
 def write_sets(
     entries: Entries,
     writer: SegmentWriter,
+    type_: pa.DataType | None = None,
     metadata: Mapping[str, str] | None = None,
     buffers: Sequence[bytes] = (),
 ) -> None:
-    """Write the set of rows of each value."""
+    """Write the set of rows of each value; `type_` is that of the keys in the file, if another."""
     values, keys = entries.values, entries.keys
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
     starts = run_starts(values)
     sets = [RowSet.of(part) for part in np.split(keys, starts[1:])] if len(starts) else []
-    schema = pa.schema([pa.field("keys", values.type), pa.field("bitmaps", pa.binary())])
+    type_ = values.type if type_ is None else type_
+    schema = pa.schema([pa.field("keys", type_), pa.field("bitmaps", pa.binary())])
     distinct = values.take(pa.array(starts))
+    if pa.types.is_dictionary(type_):
+        coded = distinct.dictionary_encode()
+        indices = coded.indices.cast(type_.index_type)
+        distinct = pa.DictionaryArray.from_arrays(indices, coded.dictionary, ordered=type_.ordered)
     batches = (
         pa.record_batch(
             [
@@ -163,8 +171,13 @@ class LabelList(Bitmap):
     name, shown, details = "LABEL_LIST", "LabelList", "lance.table.LabelListIndexDetails"
     version = nulls_since = WITH_NULLS
     exact = (HasLabels, IsNull)
-    accepts = staticmethod(accepts_types("list", "large_list"))
     inherits = "one"
+
+    @staticmethod
+    def accepts(field: Field, /) -> bool:
+        """Return whether a field has lists of values that can be compared."""
+        type_ = field.arrow.type
+        return is_any(type_, "list", "large_list") and not pa.types.is_nested(type_.value_type)
 
     @property
     def nulls(self) -> RowSet | None:
@@ -194,13 +207,15 @@ class LabelList(Bitmap):
         """Return an entry for every item of the lists of rows."""
         values, keys = trained(training)
         lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0).to_numpy(), np.int64)
-        return Entries(values.flatten(), np.repeat(keys, lengths), keys[mask_of(values.is_null())])
+        labels, nulls = decoded(values.flatten()), keys[mask_of(values.is_null())]
+        return Entries(labels, np.repeat(keys, lengths), nulls)
 
     @classmethod
     def write(cls, entries: Entries, own: None, training: Training, writer: SegmentWriter) -> Built:
         """Write the file of a segment; lists that version 0 does not know to be null are not."""
         nulls = NO_KEYS if entries.nulls is None else entries.nulls
-        write_sets(entries, writer, {NULLS: "1"}, [RowSet.of(nulls).encode()])
+        type_ = training.type.value_type
+        write_sets(entries, writer, type_, {NULLS: "1"}, [RowSet.of(nulls).encode()])
         return Built(index_details_pb2.LabelListIndexDetails(), WITH_NULLS)
 
     @classmethod

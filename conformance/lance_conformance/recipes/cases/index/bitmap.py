@@ -27,9 +27,8 @@ LABEL_LIST = Indexed(pa.array([["a", "b"], [], None, ["b", None], ["c"], ["a", "
 
 _LISTED = pa.concat_tables(
     [indexed.members(["a", "b", "b", None, "c", "a", "b", "a", None, "c", "a"],
-            [0, 0, 3, 3, 4, 5, 6, 7, 8, 9, 9],
-            pa.utf8()).append_column("list", pa.array([True] * 11)), indexed.members([None], [2],
-            pa.utf8()).append_column("list", pa.array([False]))])  # fmt: skip
+        [0, 0, 3, 3, 4, 5, 6, 7, 8, 9, 9], pa.utf8()).append_column("list", pa.array([True] * 11)),
+    indexed.members([None], [2], pa.utf8()).append_column("list", pa.array([False]))])  # fmt: skip
 
 _GONE_WHOLE = Indexed(
     pa.array([*[["y"]] * 5, ["x"], ["y"], [], ["x", "y"], [], None, None], pa.list_(pa.utf8())),
@@ -89,6 +88,9 @@ CASES: tuple[Recipe, ...] = (
         filtered(LABEL_LIST, "array_has_all(c, ['a', 'b'])", [0])),
     case("index/any/label-list/not", "lists without a label: those that are null are not found",
         filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10])),
+    case("index/any/label-list/dictionary", "labels of a dictionary", filtered(Indexed(pa.array(
+                    [["b"], None, *[["a"]] * 10], pa.list_(pa.dictionary("int8", "string"))),
+                "LABEL_LIST"), "array_has_any(c, ['b'])", [0])),
     case("index/any/label-list/own-any", "labels in an index of the reference",
         filtered(LABEL_LIST, "array_has_any(c, ['b'])", [0, 3, 6, 10], by="reference")),
     case("index/any/label-list/content", "what it holds", held_by(LABEL_LIST, _LISTED)),

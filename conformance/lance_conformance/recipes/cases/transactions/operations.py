@@ -101,12 +101,10 @@ KNOWN = {1: 3, 16: 3, 32: 2, 128: 3, 256: 3, 1024: 3, 2048: 3, 16384: 3}
 def _flagged(bit: int, words: int) -> commits.Build:
     """Return what stages an Append to a table with a flag in the writer word, or in both."""
     names = ("writer_feature_flags", "reader_feature_flags")[: words - 1]
-    words_with = {name: lambda old: old | bit for name in names}
-    flagged = tuple(manifest(words_with, version) for version in (FIRST, SECOND))  # some stay set
-    build = stage(
-        base, lambda uri, _: Op.Append(commits.new(uri, commits.rows(6, 7))), commits.rows(0, 7)
-    )
-    return lambda uri: replace(build(uri), changes=flagged)
+    edit, rows = {name: lambda old: old | bit for name in names}, commits.rows(6, 7)
+    changes = tuple(manifest(edit, version) for version in (FIRST, SECOND))  # some flags stay set
+    build = stage(base, lambda uri, _: Op.Append(commits.new(uri, rows)), commits.rows(0, 7))
+    return lambda uri: replace(build(uri), changes=changes)
 
 
 _UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
