@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from lance_conformance import __version__, compare
+from lance_conformance.checks import VALIDATE
 from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import DEATHS, MEANINGS, Outcome, worst
 from lance_conformance.outside_text import clean
@@ -121,6 +122,7 @@ def _environment() -> Environment:
             score.VALID: "wrong-valid",
             score.REFUSED: "wrong-damage",
             score.SURVIVED: "accident",
+            score.REPORTED: "wrong-validate",
         },
         ladder=LADDER,
         version=__version__,
@@ -208,11 +210,14 @@ def _first_rows(result: CaseResult) -> list[list[str]]:
 
 
 def _number_of(result: CaseResult) -> str:
-    """Return the words by which the page finds the claimed cases of one of the three numbers."""
+    """Return the words by which the page finds the claimed cases of one of the numbers."""
     if result.outcome == Outcome.UNSUPPORTED:
         return ""
+    told = {one.outcome for one in result.checks if one.name == VALIDATE}
     words = ["damage" if result.case.is_negative else "valid"]
-    words += [f"wrong-{words[0]}"] if result.outcome != Outcome.PASS else []
+    words = words if result.read != Outcome.UNSUPPORTED else []
+    words += [f"wrong-{one}" for one in words if result.read != Outcome.PASS]
+    words += ["wrong-validate"] if told - {Outcome.PASS} else []
     return " ".join([*words, *(["accident"] if result.outcome in score.ACCIDENTS else [])])
 
 

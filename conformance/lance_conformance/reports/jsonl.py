@@ -55,7 +55,7 @@ class Run:
 
     @property
     def numbers(self) -> Mapping[str, score.Part]:
-        """The three numbers that lead every report."""
+        """The numbers that lead every report."""
         return score.numbers(self.results)
 
 
