@@ -195,7 +195,7 @@ def in_the_way(members: Sequence[Manifest], told: Mapping[str, Outcome]) -> list
 
     A reader may leave out what a level does not need: to validate, to read some rows or columns of
     a file alone, or a file as part of a table, and to tell damage from what it does not support;
-    but of a level that is nothing but damage it has to tell most.
+    but of a level that is nothing but damage it has to tell half.
     """
     missing = [one for one in members if told.get(one["id"]) != Outcome.PASS]
     is_damage = all(one["kind"] in NEGATIVE_KINDS for one in members)

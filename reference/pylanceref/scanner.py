@@ -214,8 +214,7 @@ class LanceScanner:
         names = [one.column_name for one in options.order_by]
         schema = self._snapshot.schema(BlobHandling.DESCRIPTIONS)
         projection = scan_projection(schema, list(dict.fromkeys(names)), [ROW_OFFSET])
-        system = tuple(POSITION if one == ROW_OFFSET else one for one in projection.system)
-        projection = replace(projection, system=system)
+        projection = replace(projection, system=(*projection.system[:-1], POSITION))
         held = self._snapshot.bounded(self._in_order(projection, whole=True), self._fragments)
         keys = pa.Table.from_batches(held, schema=projection.schema)
         if not keys.num_rows:

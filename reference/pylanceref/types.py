@@ -46,8 +46,9 @@ def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if table is not None:
         return table.to_reader()
     if type(data).__module__.partition(".")[0] == "datasets":  # those of Hugging Face
-        schema = schema or data.features.arrow_schema  # type: ignore[attr-defined]
-        tables: Iterator[Any] = _given(data.with_format("arrow").iter(DEFAULT_BATCH_SIZE))  # type: ignore[attr-defined]
+        stream: Any = data
+        schema = schema or stream.features.arrow_schema
+        tables: Iterator[Any] = _given(stream.with_format("arrow").iter(DEFAULT_BATCH_SIZE))
         data = (batch for table in tables for batch in table.to_batches())
     if not isinstance(data, Iterable):
         raise TypeError(f"Unknown data type {type(data)}")

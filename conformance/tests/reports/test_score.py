@@ -80,7 +80,7 @@ def test_a_level_is_reached_without_what_it_does_not_need(make_result, unclaimed
 
 
 @pytest.mark.parametrize("unclaimed", [1, 2])
-def test_of_damage_alone_most_is_told(make_result, unclaimed):
+def test_of_damage_alone_half_is_told(make_result, unclaimed):
     """What is not claimed of it keeps a level from being reached where it is more than half."""
     ends = [Outcome.PASS, *[Outcome.UNSUPPORTED] * unclaimed]
     results = [make_result(f"a/b/c/{n}", e, kind="negative-dataset") for n, e in enumerate(ends)]

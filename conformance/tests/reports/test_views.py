@@ -240,8 +240,11 @@ def test_bytes_around_the_patch_have_their_owners(tmp_path, make_result):
     assert repeat.Range(8, "08 09 0a 0b", "word 2 (u32) L.a.b", True) == found[2]
 
 
-def test_a_command_names_no_folder_of_this_machine():
+def test_a_command_names_no_folder_of_this_machine(tmp_path, monkeypatch):
     """The interpreter is `python`, and what lies below the working directory is relative."""
     command = (sys.executable, str(Path.cwd() / "reader.py"), "-q")
 
     assert ("python", "reader.py", "-q") == repeat.shown_command(command)
+    (tmp_path / "mine").touch(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert ("./mine",) == repeat.shown_command([str(tmp_path / "mine")])

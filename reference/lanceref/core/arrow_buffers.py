@@ -94,5 +94,12 @@ def _is_cut(array: pa.Array) -> bool:
 
 
 def decoded(values: pa.Array) -> pa.Array:
-    """Return values, those of a dictionary one by one: pyarrow compares no dictionaries."""
+    """Return values, those of a dictionary one by one, as pyarrow ends where it looks for such."""
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def encoded(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Return plain values as a dictionary of a type. Raises ArrowInvalid for too many of them."""
+    coded = values.dictionary_encode()
+    indices = coded.indices.cast(type_.index_type)
+    return pa.DictionaryArray.from_arrays(indices, coded.dictionary, ordered=type_.ordered)

@@ -16,6 +16,7 @@ from typing import TypedDict
 
 import pyarrow as pa
 
+from lanceref.core.arrow_buffers import decoded, encoded
 from lanceref.core.compute import pc
 from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
@@ -141,13 +142,10 @@ def cast_values(values: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 def _cast_all(values: pa.Array, wanted: pa.DataType) -> pa.Array:
     """Return values in another type; moments get a coarser unit, and a zone by their local time."""
-    if types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+    values = decoded(values)
     of_booleans = types.is_dictionary(wanted) and types.is_boolean(wanted.value_type)
     if types.is_dictionary(wanted) and not of_booleans:  # as the oracle, which has no cast to such
-        coded = _cast_all(values, wanted.value_type).dictionary_encode()
-        keys = coded.indices.cast(wanted.index_type)
-        return pa.DictionaryArray.from_arrays(keys, coded.dictionary, ordered=wanted.ordered)
+        return encoded(_cast_all(values, wanted.value_type), wanted)
     if not types.is_temporal(values.type):
         return as_column(values, wanted)
     is_local = types.is_timestamp(wanted) and wanted.tz and not getattr(values.type, "tz", None)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.compute import pc
-from lanceref.core.errors import EditFailed, SchemaRefused
+from lanceref.core.errors import EditFailed, QueryFailed, SchemaRefused
 from lanceref.core.integers import arrow_array, difference, union
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.new_data import (
@@ -117,7 +117,7 @@ def _computed(compute: Compute, batch: pa.RecordBatch, type_: pa.DataType) -> pa
     """Return the new values of a column. Raises EditFailed for one it cannot hold."""
     try:
         return as_column(compute(batch), type_)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # QueryFailed is one
+    except (QueryFailed, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise EditFailed(f"{error}") from error
 
 

@@ -41,7 +41,7 @@ SYSTEM_COLUMNS = (ROW_ID, ROW_ADDRESS, ROW_OFFSET, CREATED_AT, LAST_UPDATED_AT)
 """Columns that every table has on demand: uint64."""
 
 POSITION = "_position"
-"""What a row is taken by: its offset, or its place among all rows where deleted ones are rows."""
+"""Column that is never shown: the place of a row among those of a snapshot, all or live ones."""
 
 KEPT_ROWS = 1 << 16
 """A scan of fewer rows of a fragment, but not of all, is likely to be followed by another."""

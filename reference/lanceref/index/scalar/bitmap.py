@@ -24,8 +24,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import decoded
+from lanceref.core.arrow_buffers import decoded, encoded
 from lanceref.core.compute import pc
+from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_type import Built
@@ -40,7 +41,6 @@ from lanceref.index.training import (
     run_starts,
     sort_keys,
     sorted_order,
-    trained,
 )
 from lanceref.proto import index_details_pb2
 
@@ -129,7 +129,10 @@ def write_sets(
     metadata: Mapping[str, str] | None = None,
     buffers: Sequence[bytes] = (),
 ) -> None:
-    """Write the set of rows of each value; `type_` is that of the keys in the file, if another."""
+    """Write the set of rows of each value; `type_` is that of the keys in the file, if another.
+
+    Raises OperationRefused for more values than a dictionary of this type has.
+    """
     values, keys = entries.values, entries.keys
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
@@ -139,9 +142,10 @@ def write_sets(
     schema = pa.schema([pa.field("keys", type_), pa.field("bitmaps", pa.binary())])
     distinct = values.take(pa.array(starts))
     if pa.types.is_dictionary(type_):
-        coded = distinct.dictionary_encode()
-        indices = coded.indices.cast(type_.index_type)
-        distinct = pa.DictionaryArray.from_arrays(indices, coded.dictionary, ordered=type_.ordered)
+        try:
+            distinct = encoded(distinct, type_)
+        except pa.ArrowInvalid as error:
+            raise OperationRefused(f"{len(distinct)} labels are too many for {type_}") from error
     batches = (
         pa.record_batch(
             [
@@ -205,10 +209,14 @@ class LabelList(Bitmap):
     @classmethod
     def made(cls, training: Training, own: None) -> Entries:
         """Return an entry for every item of the lists of rows."""
-        values, keys = trained(training)
-        lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0).to_numpy(), np.int64)
-        labels, nulls = decoded(values.flatten()), keys[mask_of(values.is_null())]
-        return Entries(labels, np.repeat(keys, lengths), nulls)
+        labels, keys, nulls = [pa.nulls(0, training.type.value_type)], [NO_KEYS], [NO_KEYS]
+        for run in training.runs():  # a dictionary each, which may not be one together
+            lengths = pc.fill_null(pc.list_value_length(run.values), 0).to_numpy()
+            labels.append(run.values.flatten())
+            keys.append(np.repeat(run.keys, lengths.astype(np.int64)))
+            nulls.append(run.keys[mask_of(run.values.is_null())])
+        values = pa.concat_arrays(map(decoded, labels))
+        return Entries(values, np.concatenate(keys), np.concatenate(nulls))
 
     @classmethod
     def write(cls, entries: Entries, own: None, training: Training, writer: SegmentWriter) -> Built:
