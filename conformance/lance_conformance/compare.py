@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lanceref.file.schema_view import whole_rows
+from lanceref.file.schema_view import whole_rows, with_leaves
 
 from lance_conformance.accepted import Widened, mismatch
 from lance_conformance.equality import differing, plain
@@ -108,7 +108,14 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 def _decoded(chunk: pa.Array) -> pa.Array:
     """Return a chunk whose type can be joined to the others: dictionaries differ by chunk."""
-    return plain(chunk) if pa.types.is_dictionary(chunk.type) else chunk
+    if pa.types.is_dictionary(chunk.type):
+        return plain(chunk)
+    held = with_leaves(pa.field("", chunk.type), _decoded_type).type
+    return chunk if held == chunk.type else chunk.cast(held)
+
+
+def _decoded_type(leaf: pa.DataType) -> pa.DataType:
+    return leaf.value_type if pa.types.is_dictionary(leaf) else leaf
 
 
 def shown(scalar: pa.Scalar, most: int = MAX_SHOWN) -> str:

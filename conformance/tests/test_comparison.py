@@ -167,6 +167,9 @@ def test_dictionaries_with_nulls_among_their_values_are_sorted():
 
     found = pa.table({"d": pa.array(["a", None, "b", None]).dictionary_encode()})
     assert first_difference(table, found, order="any") is None
+    below = [pa.StructArray.from_arrays([one], ["d"]) for one in chunks]
+    table = pa.table({"s": pa.chunked_array([below[0], below[1]])})
+    assert "row 2" in first_difference(table, pa.table({"s": pa.chunked_array([below[0]] * 2)}))
 
 
 def test_slices_of_nested_fixed_size_lists_are_compared_by_value():

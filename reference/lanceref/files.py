@@ -23,15 +23,16 @@ from lanceref.data_file import data_file
 from lanceref.data_file.data_file import DataFile
 from lanceref.data_file.file_writer import FileWriter
 from lanceref.file.arrow_schema import schema_of
-from lanceref.file.column_io import page_policy
+from lanceref.file.column_io import ColumnReader, page_policy
 from lanceref.file.container import is_legacy
-from lanceref.file.schema import LanceSchema
+from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_view import project, resolved, resolved_batch
 from lanceref.file_0_1.data_file import LegacyFile, open_legacy
 from lanceref.storage import LocalSource, Source, StoreOptions, create_sink, is_local, open_store
 from lanceref.storage import whole as written_whole
 from lanceref.storage.local_file import local_path
 from lanceref.storage.protocol import NO_OPTIONS
+from lanceref.table.logical import packed_column
 
 
 def open_source(uri: str | os.PathLike[str], options: StoreOptions = NO_OPTIONS) -> Source:
@@ -62,6 +63,12 @@ class File:
     def num_rows(self) -> int:
         return self._file.num_rows
 
+    def open_column(self, field: Field) -> ColumnReader:
+        """Open one of the fields that are read, possibly pruned."""
+        if any(one.packed for one in field.flat()):
+            return packed_column(field, self._file.open_field)
+        return self._file.open_field(field)
+
     def read(self, *, plain: bool = False) -> pa.Table:
         """Return every row; `plain` uses no fast form (`core.context`).
 
@@ -72,7 +79,7 @@ class File:
         with plain_forms(plain):
             for field in self._fields:
                 arrays = []
-                for array in file.open_field(field).scan(0, file.num_rows):
+                for array in self.open_column(field).scan(0, file.num_rows):
                     arrays.append(whole(array) if array.type.num_fields else array)
                     held += array.nbytes
                     refuse_table(held, file.bytes.size, file.bytes.ctx.limits, file.bytes.ctx.file)

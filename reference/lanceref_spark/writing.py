@@ -86,7 +86,7 @@ def write_task(aimed: Aim, batches: Iterator[pa.RecordBatch]) -> Fragments:
     first = next(rows, None)
     if first is None:
         return Fragments((), partition, attempt, query)
-    made: list[FragmentMetadata] = write_fragments(
+    made: list[FragmentMetadata] = write_fragments(  # type: ignore[assignment]
         chain([first], rows),
         aimed.options.uri,
         aimed.schema,

@@ -186,7 +186,7 @@ class LanceFileReader(File):
 
     @cached_property
     def _readers(self) -> list[ColumnReader]:
-        return [self._opened.open_field(field) for field in self._fields]
+        return [self.open_column(field) for field in self._fields]
 
     def metadata(self) -> LanceFileMetadata:
         file, footer = self._opened, self._opened.footer

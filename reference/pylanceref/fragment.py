@@ -163,17 +163,11 @@ class LanceFragment:
         progress = kwargs.get("progress")
         if isinstance(progress, FragmentWriteProgress):
             kwargs["progress"] = Reporter(progress, fragment_id or 0)
-        fragments = write_fragments(
-            data,
-            dataset_uri,
-            schema,
-            max_rows_per_file=ADDRESS_LIMIT,
-            max_rows_per_group=max_rows_per_group,
-            **kwargs,  # type: ignore[arg-type]
-        )
-        if not fragments:
+        sizes = {"max_rows_per_file": ADDRESS_LIMIT, "max_rows_per_group": max_rows_per_group}
+        made = write_fragments(data, dataset_uri, schema, **sizes, **kwargs)  # type: ignore[arg-type]
+        if not isinstance(made, list) or not made:
             raise DataRefused("Input data was empty.")
-        return replace(fragments[0], id=fragment_id or 0)
+        return replace(made[0], id=fragment_id or 0)
 
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""

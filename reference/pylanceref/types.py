@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 from lanceref.core.errors import DataRefused
+from lanceref.file.arrow_schema import refuse_nulls
+from lanceref.file.schema_view import with_leaves, without_view
 
 from pylanceref.errors import BatchRefused, CallerCode
 from pylanceref.scan_arguments import describe
@@ -19,14 +21,20 @@ _END = object()
 
 
 def reader_of(data: object, schema: pa.Schema | None = None) -> pa.RecordBatchReader:
-    """Return rows as a reader. Raises TypeError for other data, ValueError for a wrong schema."""
-    reader = _reader(data, schema)
+    """Return rows as a reader, views as text or bytes; reading it may raise DataRefused.
+
+    Raises TypeError for other data, ValueError for a wrong schema.
+    """
+    given = _reader(data, schema)
+    reader = pa.RecordBatchReader.from_batches(given.schema, map(refuse_nulls, given))
     for key, value in (reader.schema.metadata or {}).items():
         try:
             key.decode(), value.decode()
         except UnicodeDecodeError as error:
             raise ValueError(f"Metadata key {key!r} is not valid utf8") from error
-    return reader
+    fields = [with_leaves(field, without_view) for field in given.schema]
+    plain = pa.schema(fields, given.schema.metadata)
+    return reader if plain == given.schema else reader.cast(plain)
 
 
 def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
@@ -39,7 +47,7 @@ def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
         return data.to_reader()
     datasets = sys.modules.get("pyarrow.dataset")  # imported by who has one, and slow to import
     if datasets is not None and isinstance(data, datasets.Dataset):
-        return data.scanner().to_reader()
+        data = data.scanner()
     if datasets is not None and isinstance(data, datasets.Scanner):
         return data.to_reader()
     table = _table(data, schema)

@@ -140,13 +140,13 @@ def mapped_source(
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
     module, schema = operations.new_data, function.output_schema
     if schema is None:
-        each = (module.all_rows(rows, projection, 1) for rows in snapshot.fragments)
+        each = (module.live_rows(snapshot, rows, projection, 1) for rows in snapshot.fragments)
         nothing = pa.RecordBatch.from_pylist([], schema=projection.schema)
         schema = function.for_batch(next(chain.from_iterable(each), nothing)).schema
 
     def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
         size = module.BATCH_ROWS if batch_size is None else batch_size
-        for number, batch in enumerate(module.all_rows(rows, projection, size)):
+        for number, batch in enumerate(module.live_rows(snapshot, rows, projection, size)):
             result = function.cached((rows.fragment.id, number), batch)
             if result.num_rows != batch.num_rows:
                 raise SchemaRefused(

@@ -10,7 +10,7 @@ Clauses: L.table.base.unique, L.table.base.folder
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, Unpack
 
@@ -25,13 +25,13 @@ from lanceref.file.column_io import page_policy
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.cleanup import AutoCleanupConfig, clean_after_commit, cleanup_config
 from lanceref.proto import table_pb2
+from lanceref.proto import transaction_pb2 as pb
 from lanceref.search.snapshot import open_snapshot
 from lanceref.storage import Store, StoreOptions, name_of_uri, store_options
 from lanceref.storage.manifests.manifest_names import DETACHED
 from lanceref.storage.manifests.opening import open_table
 from lanceref.storage.protocol import NO_OPTIONS, CommitLock, Draft
 from lanceref.table import data_files
-from lanceref.table.bases import open_base
 from lanceref.table.manifest import Manifest
 from lanceref.table.rows import SYSTEM_COLUMNS
 from lanceref.transactions.commit import CommitPolicy, commit
@@ -39,10 +39,10 @@ from lanceref.transactions.manifest_builder import Staged, storage_version_of
 from lanceref.transactions.transaction import MESSAGE_KEY, new_append, new_overwrite
 
 from pylanceref.metadata import FragmentMetadata
-from pylanceref.operation import DatasetBasePath
+from pylanceref.operation import DatasetBasePath, Transaction
 from pylanceref.progress import FragmentWriteProgress, Reporter
 from pylanceref.table_handle import OpenTable, Session, T, root_of, session_of
-from pylanceref.transactions import base_messages
+from pylanceref.transactions import base_messages, from_message
 from pylanceref.types import reader_of
 
 Destination = str | os.PathLike[str] | OpenTable
@@ -138,19 +138,11 @@ def homes_of(target: Target, bases: Bases, chosen: Sequence[str] | None) -> list
     """Return where files go in turn. Raises DataRefused for a base that there is not."""
     if isinstance(chosen, str):
         raise TypeError(f"target_bases must be a list of names, got {chosen!r}")
-    homes, branch = [], target.base.message.branch if target.base else ""
-    for name in chosen or ():
-        named = [base for base in bases if base.HasField("name") and base.name == name]
-        named += [base for base in bases if base.path == name]
-        if named:
-            store, base = open_base(target.store, named[0], branch), named[0]
-            folder = data_files.FOLDER if base.is_dataset_root else ""
-            homes.append(data_files.Home(store, folder, base.id))
-        elif name == target.uri:
-            homes.append(data_files.Home(target.store))
-        else:
-            raise DataRefused(f"Base reference '{name}' not found in available bases")
-    return homes or [data_files.Home(target.store)]
+    branch = target.base.message.branch if target.base else ""
+    return data_files.homes(target.store, target.uri, branch, bases, chosen or ())
+
+
+Written = tuple[Plan, Bases, data_files.NewFiles]
 
 
 class FileArguments(TypedDict, total=False):
@@ -183,7 +175,7 @@ def write_rows(
     schema: pa.Schema | None,
     mode: str,
     **arguments: Unpack[FileArguments],
-) -> tuple[Plan, Bases, data_files.NewFiles]:
+) -> Written:
     """Write data files of a table. Raises TypeError for an argument that there is not."""
     unknown = arguments.keys() - FileArguments.__annotations__.keys()
     if unknown:
@@ -260,28 +252,30 @@ def write_table(
     shared = _session_of(uri, session)
     config = cleanup_config(auto_cleanup_options)
     target = open_target(uri, options)
-    plan, bases, new = write_rows(data_obj, target, schema, mode, **files)
+    plan, _, new = written = write_rows(data_obj, target, schema, mode, **files)
     properties = dict(transaction_properties or {})
     if commit_message is not None:
         properties[MESSAGE_KEY] = commit_message
-    read = 0 if target.base is None else target.base.version
-    if plan.appends:
-        transaction = new_append(read, new.fragments, properties)
-    else:
-        transaction = new_overwrite(read, new.fragments, plan.table, properties)
+    transaction = _transaction(target, written, properties)
     if target.base is None:
-        transaction.overwrite.initial_bases.extend(bases)
-        for key, text in config.items():
-            transaction.overwrite.config_upsert_values[key] = text
-    draft, given = Draft(new.paths), new.dictionaries
-    staged = Staged(
-        transaction, plan.table, plan.version, enable_stable_row_ids, given, draft=draft
-    )
+        transaction.overwrite.config_upsert_values.update(config)
+    given = plan.table, plan.version, enable_stable_row_ids, new.dictionaries
+    staged = Staged(transaction, *given, draft=Draft(new.paths))
     policy = CommitPolicy(
         "V2" if enable_v2_manifest_paths else "V1", mode == "create", lock=commit_lock
     )
     made = committed(kind, target, commit(target.store, staged, policy, target.ctx))
     return made.within(shared)
+
+
+def _transaction(target: Target, written: Written, properties: Mapping[str, str]) -> pb.Transaction:
+    plan, bases, new = written
+    read = 0 if target.base is None else target.base.version
+    if plan.appends:
+        return new_append(read, new.fragments, properties)
+    made = new_overwrite(read, new.fragments, plan.table, properties)
+    made.overwrite.initial_bases.extend(bases if target.base is None else ())
+    return made
 
 
 def _session_of(uri: Destination, session: Session | None) -> Session | None:
@@ -299,12 +293,15 @@ def write_fragments(
     dataset_uri: Destination,
     schema: pa.Schema | None = None,
     *,
+    return_transaction: bool = False,
     mode: str = "append",
     session: Session | None = None,
     **files: Unpack[FileArguments],
-) -> list[FragmentMetadata]:
-    """Write rows as data files and return their fragments, which a transaction may list."""
+) -> list[FragmentMetadata] | Transaction:
+    """Write rows as data files; return their fragments, or the transaction that lists them."""
     _session_of(dataset_uri, session)
-    options = store_options(files.get("storage_options"))
-    *_, new = write_rows(data, open_target(dataset_uri, options), schema, mode, **files)
-    return list(map(FragmentMetadata.from_message, new.fragments))
+    target = open_target(dataset_uri, store_options(files.get("storage_options")))
+    written = write_rows(data, target, schema, mode, **files)
+    if return_transaction:
+        return from_message(_transaction(target, written, {}))
+    return list(map(FragmentMetadata.from_message, written[-1].fragments))

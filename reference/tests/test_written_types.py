@@ -11,8 +11,7 @@ from lanceref.core.errors import NotStorable
 from pylanceref import dataset, write_dataset
 from pylanceref.file import LanceFileReader, LanceFileWriter
 
-INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
-INTEGERS += [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
+INTEGERS = [getattr(pa, f"{u}int{bits}")() for u in ("", "u") for bits in (8, 16, 32, 64)]
 VALUES: dict[pa.DataType, list] = {
     pa.utf8(): ["a", "b"],
     pa.large_utf8(): ["a", "b"],
@@ -73,8 +72,7 @@ def _numbers() -> Iterator[tuple[str, pa.Array]]:
             type_ = pa.timestamp(unit, zone)
             yield str(type_), pa.array([1, None, -5], type_)
         yield f"duration {unit}", pa.array([1, None, -5], pa.duration(unit))
-    times = [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"), pa.date32()]
-    for type_ in times:
+    for type_ in (pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"), pa.date32()):
         yield str(type_), pa.array([1, None, 86000], type_)
     yield "date64", pa.array([86400000, None, 1], pa.date64())
     yield "interval", pa.array([None, (1, 2, 3)], pa.month_day_nano_interval())
@@ -92,6 +90,7 @@ def _lists() -> Iterator[tuple[str, pa.Array]]:
     words = pa.array([0, 1, 0], pa.int8())
     items = pa.DictionaryArray.from_arrays(words, pa.array(["a", "b"]))
     yield "list of dictionaries", pa.ListArray.from_arrays(pa.array([0, 1, 3]), items)
+    yield "nulls of wide text", pa.nulls(2, pa.list_(pa.large_utf8()))
     entries = [[("a", 1)], None, []]
     yield "map", pa.array(entries, pa.map_(pa.utf8(), pa.int8()))
     yield "sorted map", pa.array(entries, pa.map_(pa.utf8(), pa.int8(), keys_sorted=True))

@@ -121,6 +121,8 @@ def far(
 
 PATHS = [f"http://example.com/path/{i % 17}/index.html?q={i}" for i in range(60)]
 PAIR = pa.struct([("a", pa.int32()), ("b", pa.int16())])
+PACKED = pa.array([{"a": 1, "b": 2.5, "c": 3}, {"a": -1, "b": -0.0, "c": 255}],
+    pa.struct([("a", pa.int16()), ("b", pa.float32()), ("c", pa.uint8())]))  # fmt: skip
 
 
 def vectors(depth: int) -> pa.Array:

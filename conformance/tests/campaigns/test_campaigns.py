@@ -34,21 +34,14 @@ ONE = {
 }
 """Patterns where the whole part would take long."""
 
-LONG = (
-    *("faults/concurrency", "faults/crash_cloud", "faults/kills", "faults/spark"),
-    "histories/releases",
-)
+LONG = ("faults/concurrency", "faults/crash_cloud", "faults/kills", "faults/spark")
 """Parts with a server, with rounds of kills or with Spark."""
+
+MARKS = {part: [pytest.mark.nightly] for part in (*LONG, "histories/releases")}
 
 
 PARTS = [
-    pytest.param(
-        name,
-        part,
-        count,
-        id=f"{name}-{part}",
-        marks=[pytest.mark.nightly] if f"{name}/{part}" in LONG else [],
-    )
+    pytest.param(name, part, count, id=f"{name}-{part}", marks=MARKS.get(f"{name}/{part}", []))
     for name, some in TINY.items()
     for part, count in some.items()
 ]
@@ -122,8 +115,7 @@ def test_memory_is_measured_above_the_baseline():
     ballast = bytearray(100 * 2**20)
 
     assert 60 * 2**20 < ask(lambda: _hold(64 * 2**20)).peak_bytes
-    assert 40 * 2**20 > ask(lambda: _hold(2**10)).peak_bytes
-    assert 100 * 2**20 == len(ballast)
+    assert 0.4 * len(ballast) > ask(lambda: _hold(2**10)).peak_bytes
 
 
 def test_memory_is_limited():
@@ -133,14 +125,9 @@ def test_memory_is_limited():
 
 NUMBERS = 2
 
-DONE = [
-    ("append", 0),
-    ("delete", 1),
-    ("increment", 0),
-    ("increment", 0),
-    ("upsert", 0),
-    ("insert", 1),
-]
+DEEDS = ("append", "delete", "increment", "increment", "upsert", "insert")
+
+DONE = list(zip(DEEDS, (0, 1, 0, 0, 0, 1), strict=True))
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def bytes_of(buffer: pa.Buffer | None) -> NDArray[np.uint8]:
 
 def offsets_of(array: pa.Array) -> NDArray[np.int64]:
     """Return the offsets of strings or lists as they are: (rows + 1,)."""
-    dtype = np.int64 if has_wide_offsets(array.type) else np.int32
-    table = np.frombuffer(array.buffers()[1] or b"", dtype)
-    cut = table[array.offset : array.offset + len(array) + 1].astype(np.int64)
-    return cut if len(cut) else np.zeros(1, np.int64)
+    dtype = np.dtype(np.int64 if has_wide_offsets(array.type) else np.int32)
+    first, end = (dtype.itemsize * (array.offset + rows) for rows in (0, len(array) + 1))
+    cut = bytes_of(array.buffers()[1])[first:end].view(dtype)  # arrays of nulls may have more bytes
+    return cut.astype(np.int64) if len(cut) else np.zeros(1, np.int64)

@@ -318,7 +318,8 @@ def list_items(array: pa.FixedSizeListArray) -> pa.Array:
 def innermost_items(array: pa.Array) -> pa.Array:
     """Return what lies below all levels of fixed-size lists."""
     while pa.types.is_fixed_size_list(array.type):
-        array = list_items(array)
+        items = list_items(array)
+        array = items.storage if isinstance(items, pa.ExtensionArray) else items
     return array
 
 

@@ -293,6 +293,15 @@ def _same_storage(found: pa.Field, wanted: Field) -> bool:
     return described == [(field.name, field.logical_type) for field in wanted.flat()]
 
 
+def refuse_nulls(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch. Raises DataRefused for nulls in a column that is stated to have none."""
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if not field.nullable and column.null_count:
+            told = "is declared as non-nullable but contains null values"
+            raise DataRefused(f"Column '{field.name}' {told}")
+    return batch
+
+
 def _check_nulls(field: Field, array: pa.Array, *, null_structs: bool) -> None:
     """Raise DataRefused for nulls in a field without nulls."""
     if not field.nullable and array.null_count:

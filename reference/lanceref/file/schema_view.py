@@ -190,6 +190,23 @@ def mapped(
     return pa.Array.from_buffers(type_, len(array), buffers, array.null_count, 0, children)
 
 
+def with_leaves(field: pa.Field, leaf: Callable[[pa.DataType], pa.DataType]) -> pa.Field:
+    """Return a field with other types where it has no children; an extension type stays."""
+    type_, types = field.type, pa.types
+    if isinstance(type_, pa.BaseExtensionType):
+        return field
+    kinds = (types.is_struct, types.is_list, types.is_large_list, types.is_fixed_size_list)
+    if not any(is_kind(type_) for is_kind in (*kinds, types.is_map)):
+        return field.with_type(leaf(type_))
+    below = [with_leaves(type_.field(number), leaf) for number in range(type_.num_fields)]
+    return field.with_type(type_over(type_, below))
+
+
+def without_view(type_: pa.DataType) -> pa.DataType:
+    """Return text or bytes in place of a view, of which pyarrow takes no rows; others as it is."""
+    return {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}.get(type_, type_)
+
+
 def type_over(type_: pa.DataType, below: Sequence[pa.Field]) -> pa.DataType:
     """Return a nested type over other children."""
     if pa.types.is_struct(type_):

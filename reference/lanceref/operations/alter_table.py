@@ -320,7 +320,7 @@ def _cast(
     projection = scan_projection(old, [one.name for one in tops])
 
     def rows_of(rows: FragmentRows) -> Batches:
-        for batch in new_data.all_rows(rows, projection):
+        for batch in new_data.live_rows(snapshot, rows, projection):
             each = zip(batch.columns, tops, new.fields, strict=True)
             arrays = [cast_within(column, top, one, casts) for column, top, one in each]
             yield pa.RecordBatch.from_arrays(arrays, names=[one.name for one in new.fields])

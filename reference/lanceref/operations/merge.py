@@ -2,7 +2,7 @@
 
 A key with a null matches nothing. Matched rows are written anew, or get values of the source
 without being moved: then each fragment with a matched row gets a file of the columns that the
-source has, for all its rows. Only an update of matched rows can be written so, from a source that
+source has. Only an update of matched rows can be written so, from a source that
 leaves columns out.
 
 The values of the primary key that an Update has inserted are listed as a Bloom filter. Two merge
@@ -34,7 +34,7 @@ from lanceref.core.integers import difference, intersection, union
 from lanceref.index.bloom import Hashes, fill
 from lanceref.index.predicate import scalar_text
 from lanceref.index.training import BINARY, TEXT, is_any
-from lanceref.operations.new_data import all_rows
+from lanceref.operations.new_data import live_rows
 from lanceref.operations.update import plain, replace_values, write_values
 from lanceref.proto.transaction_pb2 import KeyExistenceFilter, Transaction
 from lanceref.search.rows import Condition
@@ -248,9 +248,9 @@ def write_merged_columns(
     order = np.argsort(plan.updated)
     sources = plan.update_sources[order]
     for rows, positions in snapshot.fragments.split(plan.updated[order]):
-        held = pa.Table.from_batches(all_rows(rows, projection), schema=projection.schema)
+        held = pa.Table.from_batches(live_rows(snapshot, rows, projection), projection.schema)
         chosen = np.full(len(held), -1, np.int64)
-        chosen[rows.offsets(positions)] = sources[: len(positions)]
+        chosen[positions] = sources[: len(positions)]
         sources = sources[len(positions) :]
         new = pa.array(chosen, mask=chosen < 0)
         values = replace_values(held, source.select(names), new)

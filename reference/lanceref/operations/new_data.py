@@ -5,7 +5,8 @@ file are fields of the table by their names; a base decides where the file is.
 
 New columns go to a file for each fragment, with a value for each of its rows, deleted ones
 included. A source of columns has the Arrow schema of its columns and gives the values of a
-fragment's rows: computed from other columns, brought along in order, or joined by a key.
+fragment's live rows: computed from other columns, brought along in order, or joined by a key. A
+deleted row gets those of a live one beside it: what it held may have no result.
 
 Clauses: L.table.row-versions.moved, L.txn.op.merge, L.table.fragments.rows,
 L.table.datafile.lookup
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 
 from lanceref.blobs.blob_writer import BlobPolicy
 from lanceref.blobs.descriptors import BLOB_DESCRIPTOR
-from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, NotFound, SchemaRefused
 from lanceref.core.file_versions import V0_1, FileVersion
@@ -158,18 +158,17 @@ Batches = Iterator[pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class ColumnSource:
-    """New columns: their schema, and the rows of a fragment, deleted ones included."""
+    """New columns: their schema, and their values in the live rows of a fragment."""
 
     schema: pa.Schema
     rows_of: Callable[[FragmentRows], Batches]
 
 
-def all_rows(rows: FragmentRows, projection: Projection, batch_size: int = BATCH_ROWS) -> Batches:
-    """Yield the rows of a fragment, deleted ones included."""
-    every = rows.with_deleted()
-    end = every.columns.physical_rows
-    for count, arrays in every.scan(projection.fields, projection.system, batch_size, 0, end):
-        yield projection.batch(count, arrays)
+def live_rows(
+    snapshot: Snapshot, rows: FragmentRows, projection: Projection, batch_size: int = BATCH_ROWS
+) -> Batches:
+    """Yield the rows of a fragment that are not deleted."""
+    return snapshot.scan([rows], projection, batch_size, 0, rows.num_rows)
 
 
 def key_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
@@ -192,7 +191,7 @@ def computed_source(
     """Return columns of a schema that are computed from some of the table, batch by batch."""
     own = snapshot.schema(BlobHandling.BYTES)
     projection = scan_projection(own, [name for name in own.arrow.names if name in columns])
-    return ColumnSource(schema, lambda rows: map(compute, all_rows(rows, projection)))
+    return ColumnSource(schema, lambda rows: map(compute, live_rows(snapshot, rows, projection)))
 
 
 def ordered_source(
@@ -214,7 +213,9 @@ def ordered_source(
     starts = {rows.fragment.id: start for rows, start in zip(fragments, ends, strict=False)}
 
     def rows_of(rows: FragmentRows) -> Batches:
-        yield _spread(snapshot, rows, values.slice(starts[rows.fragment.id], rows.num_rows))
+        own = values.slice(starts[rows.fragment.id], rows.num_rows)
+        refuse_early_nulls(snapshot, own)
+        yield from own.to_batches()
 
     return ColumnSource(values.schema, rows_of)
 
@@ -242,9 +243,11 @@ def joined_source(
 
     def rows_of(rows: FragmentRows) -> Batches:
         chosen: list[int | None] = []
-        for batch in snapshot.scan([rows], projection, BATCH_ROWS, 0, rows.num_rows):
+        for batch in live_rows(snapshot, rows, projection):
             chosen += [places.get(value) for value in key_values(batch.column(0))]
-        yield _spread(snapshot, rows, values.take(pa.array(chosen, pa.int64())))
+        joined = values.take(pa.array(chosen, pa.int64()))
+        refuse_early_nulls(snapshot, joined)
+        yield from joined.to_batches()
 
     return ColumnSource(values.schema, rows_of)
 
@@ -259,24 +262,6 @@ def check_keys(
             raise SchemaRefused(
                 f"Invalid user input: Column {name} does not exist in the {side} side {what}"
             )
-
-
-def _spread(snapshot: Snapshot, rows: FragmentRows, values: pa.Table) -> pa.RecordBatch:
-    """Return values of the live rows of a fragment for all. Raises SchemaRefused."""
-    refuse_early_nulls(snapshot, values)
-    arrays = [fill_deleted(rows, column.combine_chunks()) for column in values.columns]
-    return pa.RecordBatch.from_arrays(arrays, names=values.column_names)
-
-
-def fill_deleted(rows: FragmentRows, values: pa.Array) -> pa.Array:
-    """Return values of the live rows, and the first of them, or null, for each deleted one."""
-    if len(values) == rows.columns.stated_rows:
-        return values  # none is deleted
-    if not len(values):
-        return pa.nulls(rows.columns.physical_rows, values.type)
-    places = np.zeros(rows.columns.physical_rows, np.int64)
-    places[rows.offsets(np.arange(len(values)))] = np.arange(len(values))
-    return whole(values).take(pa.array(places))
 
 
 NULLABLE_0_1 = ("string", "large_string", "binary", "list", "fixed_size_binary", "fixed_size_list")
@@ -336,15 +321,33 @@ def write_columns(
 ) -> list[table_pb2.DataFragment]:
     """Write columns for fragments, by default all, and return them with the new files.
 
-    `rows_of` gives as many rows of the columns of `schema` as the fragment has, deleted ones
-    included.
+    `rows_of` gives the columns of `schema` in the live rows of a fragment.
     """
     made: list[table_pb2.DataFragment] = []
     for rows in snapshot.fragments if fragments is None else fragments:
-        new = write_new_rows(
-            snapshot, rows_of(rows), draft, max_rows=MAX_FRAGMENT_ROWS, schema=schema
-        )
+        every = _spread(rows, rows_of(rows), schema.arrow) if len(rows.deleted) else rows_of(rows)
+        new = write_new_rows(snapshot, every, draft, max_rows=MAX_FRAGMENT_ROWS, schema=schema)
         made.append(copy_of(rows.fragment.message))
         for one in new.fragments:
             made[-1].files.extend(one.files)
     return made
+
+
+def _spread(rows: FragmentRows, live: Batches, schema: pa.Schema) -> Batches:
+    """Yield the values of the live rows for all: a deleted row has those of the next, or the last.
+
+    They are null where no row lives.
+    """
+    seen, done, num_rows = 0, 0, rows.columns.physical_rows
+    for batch in live:
+        ends = rows.offsets(np.arange(seen, seen + batch.num_rows)) + 1
+        seen += batch.num_rows
+        if seen == rows.num_rows:
+            ends[-1:] = num_rows
+        places = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=done))
+        done += len(places)
+        for start in range(0, len(places), BATCH_ROWS):
+            yield whole_rows(batch).take(pa.array(places[start : start + BATCH_ROWS]))
+    if not seen:
+        nulls = [pa.nulls(num_rows, type_) for type_ in schema.types]
+        yield pa.RecordBatch.from_arrays(nulls, names=schema.names)

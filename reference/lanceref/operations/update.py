@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, SchemaRefused
-from lanceref.core.integers import arrow_array, difference, union
+from lanceref.core.integers import union
 from lanceref.file.schema import LanceSchema
 from lanceref.operations.new_data import (
     Ids,
-    all_rows,
     check_keys,
     key_values,
+    live_rows,
     refuse_early_nulls,
     write_columns,
 )
@@ -192,17 +192,16 @@ def update_columns(
     schema = snapshot.schema(BlobHandling.BYTES)
     system = [left_on] if left_on in SYSTEM_COLUMNS else []
     projection = scan_projection(schema, [*names, *([] if system else [left_on])], system)
-    held = pa.Table.from_batches(all_rows(rows, projection), schema=projection.schema)
+    held = pa.Table.from_batches(live_rows(snapshot, rows, projection), projection.schema)
     chosen = pa.array([places.get(value) for value in key_values(held[left_on])], pa.int64())
     values = replace_values(held, right.select(names), chosen)
-    live = rows.offsets(np.arange(rows.num_rows))  # deleted rows may be given any value
-    refuse_early_nulls(snapshot, values.take(arrow_array(live)) if len(rows.deleted) else values)
+    refuse_early_nulls(snapshot, values)
     with Draft() as draft:
         return write_values(snapshot, rows, values, chosen, draft)
 
 
 def replace_values(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.RecordBatch:
-    """Return the columns of `right` for all rows of a fragment, whose values are `held` so far.
+    """Return the columns of `right` for the live rows of a fragment: `held` are those so far.
 
     `chosen` is for each row that of `right` with its new values, null where they stay.
     """
@@ -221,17 +220,17 @@ def replace_values(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.Reco
 def write_values(
     snapshot: Snapshot, rows: FragmentRows, values: pa.RecordBatch, chosen: pa.Array, draft: Draft
 ) -> ColumnUpdate:
-    """Write columns for all rows of a fragment; those whose `chosen` is null are as they were."""
+    """Write columns for the live rows of a fragment; where `chosen` is null they are as before."""
     fields = {field.name: field for field in snapshot.manifest.schema.fields}
     schema = LanceSchema(tuple(fields[name] for name in values.schema.names))
     (written,) = write_columns(snapshot, schema, lambda _: iter([values]), draft, [rows])
     file, fragment = written.files[-1], copy_of(rows.fragment.message)
     put_beside(fragment, file)
-    live = difference(np.flatnonzero(np.asarray(chosen.is_valid())), rows.deleted)
+    changed = rows.offsets(np.flatnonzero(np.asarray(chosen.is_valid())))
     ids = list(file.fields)
     if file.column_indices:  # in 0.1 all fields have a column
         ids = [one for one, at in zip(ids, file.column_indices, strict=True) if at >= 0]
-    return ColumnUpdate(fragment, ids, encode_bitmap(live))
+    return ColumnUpdate(fragment, ids, encode_bitmap(changed))
 
 
 def plain(array: pa.Array) -> pa.Array:

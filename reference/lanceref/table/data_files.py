@@ -37,6 +37,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.storage.protocol import Draft
+from lanceref.table.bases import open_base
 from lanceref.table.logical import with_children
 
 FOLDER = "data"
@@ -69,6 +70,27 @@ class Home:
     def path(self, name: str) -> str:
         """Return the path of a file below the store's root."""
         return f"{self.folder}/{name}" if self.folder else name
+
+
+def homes(
+    store: Store, uri: str, branch: str, bases: Iterable[table_pb2.BasePath], chosen: Iterable[str]
+) -> list[Home]:
+    """Return where files go in turn: bases by name or path, the table by its URI; else the table.
+
+    Raises DataRefused for a base that there is not.
+    """
+    known, found = list(bases), list[Home]()
+    for name in chosen:
+        named = [base for base in known if base.HasField("name") and base.name == name]
+        named += [base for base in known if base.path == name]
+        if named:
+            folder = FOLDER if named[0].is_dataset_root else ""
+            found.append(Home(open_base(store, named[0], branch), folder, named[0].id))
+        elif name == uri:
+            found.append(Home(store))
+        else:
+            raise DataRefused(f"Base reference '{name}' not found in available bases")
+    return found or [Home(store)]
 
 
 class Watcher(Protocol):

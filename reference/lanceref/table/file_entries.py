@@ -101,12 +101,17 @@ def parse_entry(
     live = [(f, i) for f, i in pairs if f != TOMBSTONE]  # L.table.datafile.tombstone
     if len({f for f, _ in live}) != len(live):
         ctx.refuse(duplicate_field([f for f, _ in live], f"{entry.path}, in one file", place))
-    columns = {f: i for f, i in live if i != NO_COLUMN or not _is_parent(f, version, known)}
+    parents = {f for f, _ in live if _is_parent(f, version, known)}
+    columns = {f: i for f, i in live if i != NO_COLUMN or f not in parents}
     used = list(columns.values())
     if any(index < 0 for index in used) or len(set(used)) != len(used):
         found = f"column indices {used[:8]} in {entry.path}"
         wanted = "indices of 0 or more, each used once"
         ctx.refuse(OutOfRange("L.table.datafile.indices", place, found, wanted))
+    if owning := parents & columns.keys() & known.keys():
+        found = f"a column of field {min(owning)} in {entry.path}"
+        wanted = f"{NO_COLUMN}, as its children have the columns"
+        ctx.refuse(FormatError("L.table.datafile.indices", place, found, wanted))
     size = int(entry.file_size_bytes)
     return FileOfFragment(entry.path, version, columns, size, base_of(entry))
 

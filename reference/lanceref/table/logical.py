@@ -113,6 +113,26 @@ class DerivedColumn:
             part.check()
 
 
+def packed_column(field: Field, open_field: Callable[[Field], ColumnReader]) -> DerivedColumn:
+    """Return a field with some children of packed structs, which are read whole and then cut."""
+
+    def stored(field: Field) -> Field:
+        return field.packed or with_children(field, tuple(map(stored, field.children)))
+
+    reader = open_field(stored(field))
+    return DerivedColumn(field.arrow.type, [reader], lambda arrays, _: _part(arrays[0], field))
+
+
+def _part(array: pa.Array, field: Field) -> pa.Array:
+    if field.packed is not None:
+        below = [array.field(child.name) for child in field.children]
+        fields = list(field.arrow.type)
+        return pa.StructArray.from_arrays(below, fields=fields, mask=array.is_null())
+    if array.type == field.arrow.type:
+        return array
+    return mapped(array, field.arrow.type, lambda n, below: _part(below, field.children[n]))
+
+
 def logical_column(
     reader: ColumnReader, field: Field, blobs: BlobFiles, ctx: Context
 ) -> DerivedColumn:
@@ -126,10 +146,7 @@ def logical_column(
         if field.is_blob_v2:
             return blobs.fetch(array)
         if field.packed is not None:
-            packed = show(array, field.packed)
-            below = [packed.field(child.name) for child in field.children]
-            fields = list(field.arrow.type)
-            return pa.StructArray.from_arrays(below, fields=fields, mask=packed.is_null())
+            return _part(show(array, field.packed), field)
         return mapped(array, field.arrow.type, lambda n, below: show(below, field.children[n]))
 
     return DerivedColumn(field.arrow.type, [reader], lambda arrays, _: show(arrays[0], field))

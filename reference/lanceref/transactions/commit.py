@@ -43,12 +43,12 @@ from lanceref.core.errors import (
 )
 from lanceref.core.integers import difference, union
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.storage import Store
+from lanceref.storage import BytesSource, Store
 from lanceref.storage.manifests import manifest_names
 from lanceref.storage.protocol import CommitLock
 from lanceref.table.deletions import write_deletions
 from lanceref.table.flags import check_writable
-from lanceref.table.manifest import Manifest, open_named
+from lanceref.table.manifest import Manifest, open_manifest, open_named
 from lanceref.transactions import conflict
 from lanceref.transactions.apply import encode_next
 from lanceref.transactions.index_entries import covered, moved_fragments, set_covered
@@ -107,7 +107,7 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
             wanted = names[-1].version
             raise FormatError("L.table.naming.version", before.place, found, wanted)
         fitting = _fit(staged, names, before, policy, stored)
-        data = encode_next(before, fitting, stored)
+        data = _readable(encode_next(before, fitting, stored), stored)
         if fitting.transaction != staged.transaction or not written:
             written = write_transaction(store, fitting.transaction, staged.draft)
         theirs = 1 if before is None else before.version + 1
@@ -122,6 +122,15 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
     raise RetriesExhausted(conflict.operation_of(staged.transaction), theirs, policy.retries)
 
 
+def _readable(data: bytes, stored: StoredVersions) -> bytes:
+    """Return the manifest of a next version. Raises OperationRefused for one nobody could open."""
+    try:
+        open_manifest(BytesSource(data), Context("next version", limits=stored.ctx.limits))
+    except FormatError as error:
+        raise OperationRefused(f"no version is made that could not be read: {error}") from error
+    return data
+
+
 def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
     """Make a version that is not in the line of versions, under a random number."""
     name = manifest_names.find_version(store, ctx, staged.transaction.read_version or None)
@@ -130,7 +139,8 @@ def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
     before = open_named(store, name, ctx)
     check_writable(before.message, before.place)
     version = random.getrandbits(63) | manifest_names.DETACHED
-    data = encode_next(before, staged, StoredVersions(store, ctx), version)
+    stored = StoredVersions(store, ctx)
+    data = _readable(encode_next(before, staged, stored, version), stored)
     write_transaction(store, staged.transaction, staged.draft)
     staged.draft.hand_over()
     store.put_if_absent(manifest_names.name_of(version, "detached").path, data)

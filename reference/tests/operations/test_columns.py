@@ -64,7 +64,7 @@ def test_rows_that_are_brought_are_those_that_live(snapshot):
     """Given rows are those of live rows; too few or many are refused."""
     source = ordered_source(snapshot, pa.table({"n": range(9)}), snapshot.fragments)
 
-    assert [[0, 0, 1, 2, 3], [4, 5, 6, 7, 8]] == _values(source, snapshot)
+    assert [[0, 1, 2, 3], [4, 5, 6, 7, 8]] == _values(source, snapshot)
     with pytest.raises(SchemaRefused, match="ended before"):
         ordered_source(snapshot, pa.table({"n": range(8)}), snapshot.fragments)
     with pytest.raises(SchemaRefused, match="more values"):
@@ -75,7 +75,7 @@ def test_rows_are_joined_by_a_key(snapshot):
     """Joined columns are null without a match, and unknown keys are refused."""
     right = pa.table({"k": [4, 5], "v": ["x", "y"]})
 
-    assert [[None] * 4 + ["x"], ["y"] + [None] * 4] == _values(
+    assert [[None] * 3 + ["x"], ["y"] + [None] * 4] == _values(
         joined_source(snapshot, right, "a", "k", "dataset"), snapshot
     )
     for left_on, right_on in (("zz", "k"), ("a", "zz")):
@@ -103,7 +103,7 @@ def test_nulls_that_a_file_cannot_hold_are_refused(tmp_path, legacy):
                 _values(source, made._snapshot)
         made.delete("a = 2")
         again = joined_source(made._snapshot, pa.table({"a": [1], "v": [7]}), "a", "a", "dataset")
-        assert [[7, 7]] == _values(again, made._snapshot)
+        assert [[7]] == _values(again, made._snapshot)
     else:
         for source in (numbers, brought_ones):
             assert [[7, None]] == _values(source, made._snapshot)

@@ -6,6 +6,7 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lanceref.core.errors import DataRefused
 from lanceref.operations.merge import list_keys, match
 from lanceref.transactions.conflict import may_insert_same
 
@@ -22,15 +23,19 @@ def test_keys_of_several_columns_and_of_dictionaries(tmp_path):
 
 
 def test_missing_values_have_the_type_of_their_column(tmp_path):
-    """Updated and inserted rows without a JSON column are written together."""
-    schema = pa.schema([("a", pa.int64()), ("j", pa.json_()), ("b", pa.int64())])
+    """Updated and inserted rows without a JSON column are written together, views as text."""
+    schema = pa.schema([("a", pa.int64()), ("j", pa.json_()), ("b", pa.int64()), ("s", pa.utf8())])
     rows = pa.Table.from_pylist([{"a": n, "j": "1", "b": n} for n in (1, 2)], schema)
     made = pylanceref.write_dataset(rows, tmp_path)
     merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
-    merge.execute(pa.table({"a": [2, 3], "b": [7, 8]}))
+    given = pa.table({"a": [2, 3], "b": [7, 8], "s": pa.array(["x", None], pa.string_view())})
+    merge.execute(given)
 
-    found = {row["a"]: (row["j"], row["b"]) for row in made.to_table().to_pylist()}
-    assert {1: ("1", 1), 2: ("1", 7), 3: (None, 8)} == found
+    found = {row["a"]: (row["j"], row["b"], row["s"]) for row in made.to_table().to_pylist()}
+    assert {1: ("1", 1, None), 2: ("1", 7, "x"), 3: (None, 8, None)} == found
+    stated = given.schema.set(2, pa.field("s", pa.string_view(), nullable=False))
+    with pytest.raises(DataRefused, match="declared as non-nullable"):
+        merge.execute(pa.table(given.columns, schema=stated))
 
 
 @pytest.mark.parametrize("stable", [False, True])

@@ -135,6 +135,9 @@ def test_a_function_adds_a_column(tmp_path):
 
     made.add_columns(twice, read_columns=["a"])
     made.add_columns(thrice, read_columns=["a"])
+    made.add_columns({"q": "6 / (a - 1)"})  # of the deleted row there is none
+    every = made.to_table(["q"], include_deleted_rows=True, with_row_id=True)
+    assert [-6, 6, 6, 3] == every["q"].to_pylist()[:4]
     assert [0, 4, 6] == column(made, "t")[:3]
     assert [0, 6, 9] == column(made, "u")[:3]
 
@@ -153,7 +156,7 @@ def test_results_are_kept_until_the_columns_are_there(tmp_path):
     with pytest.raises(CallerFailed, match="ZeroDivisionError"):
         made.add_columns(plus, read_columns=["a"], batch_size=3)
     assert file.exists()
-    assert [[0, 1, 2], [3, 4], [5, 6, 7]] == seen
+    assert [[0, 2, 3], [4], [5, 6, 7]] == seen
     made.add_columns(plus, read_columns=["a"], batch_size=3)
     assert [[5, 6, 7], [8, 9]] == seen[3:]
     assert not file.exists()

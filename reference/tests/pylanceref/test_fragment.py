@@ -92,9 +92,11 @@ Append, Overwrite = LanceOperation.Append, LanceOperation.Overwrite
 
 def test_fragments_become_rows_by_their_commit(tmp_path):
     """Of a new table, then after its rows; the number of a fragment comes with the commit."""
-    first = write_fragments(TABLE, tmp_path, mode="create", max_rows_per_file=2)
-    ds = LanceDataset.commit(tmp_path, Overwrite(TABLE.schema, first))
+    given = {"max_rows_per_file": 2, "return_transaction": True}
+    made = write_fragments(TABLE, tmp_path, mode="create", **given)
+    ds = LanceDataset.commit(tmp_path, made)
     assert TABLE.equals(ds.to_table())
+    assert 1 == write_fragments(TABLE, ds, **given).read_version
 
     more = [write_fragments(TABLE.slice(i, 1), tmp_path)[0] for i in range(3)]
     assert 3 == dataset(tmp_path).count_rows()
@@ -102,6 +104,15 @@ def test_fragments_become_rows_by_their_commit(tmp_path):
 
     assert pa.concat_tables([TABLE, TABLE]).equals(ds.to_table())
     assert [0, 1, 2, 3, 4] == [fragment.fragment_id for fragment in ds.fragments]
+
+
+def test_no_version_is_made_that_could_not_be_read(tmp_path):
+    """A field without its column is refused, and the table is as it was."""
+    ds, (made,) = write_dataset(TABLE, tmp_path), write_fragments(TABLE, tmp_path)
+    made.files[0].column_indices[0] = -1
+    with pytest.raises(OSError, match="could not be read"):
+        LanceDataset.commit(ds, Append([made]), 1)
+    assert TABLE.equals(dataset(tmp_path).to_table())
 
 
 def test_one_fragment_is_created_of_all_rows(tmp_path):

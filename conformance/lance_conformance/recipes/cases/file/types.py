@@ -12,10 +12,10 @@ import pyarrow as pa
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 
 from lance_conformance.checkout import testing_module
-from lance_conformance.recipes.columns import TEMPORAL
+from lance_conformance.recipes.columns import PACKED, TEMPORAL
 from lance_conformance.recipes.constructors import case, cases
 from lance_conformance.recipes.model import DATA, Made, Maker, Recipe
-from lance_conformance.recipes.oracle_made import file, stored
+from lance_conformance.recipes.oracle_made import column, file, stored
 
 _STRUCTS = [{"a": 1, "b": "x", "c": True}, None, {"a": 3, "b": None, "c": False}]
 _TABLE = pa.table({"s": pa.array(_STRUCTS), "t": pa.array([7, 8, 9], pa.int16())})
@@ -23,6 +23,10 @@ _TABLE = pa.table({"s": pa.array(_STRUCTS), "t": pa.array([7, 8, 9], pa.int16())
 _BELOW = pa.table({"s": pa.array([one and {"a": one["a"], "c": one["c"]} for one in _STRUCTS],
             pa.struct([("a", pa.int64()), ("c", pa.bool_())])), "t": _TABLE["t"]})  # fmt: skip
 """Two of the three fields of the structs."""
+
+_PACKED, _BITS = column(PACKED, packed="true"), "codec.packed-struct.bits"
+_PACKED_ROWS = {"2.0": "array.packed-struct.width", "2.1": _BITS, "2.2": _BITS}
+_PART = pa.table({"c": pa.StructArray.from_arrays([PACKED.field("b")], ["b"])})
 
 _Items = Callable[[int], pa.Array]
 
@@ -109,9 +113,8 @@ _COMMON = {**_NUMBERS, **{name: array.slice(0, 3) for name, array in TEMPORAL.it
     "lists": pa.array([[1], [], [2, 3]], pa.list_(pa.int16())),
     "lists of structs": pa.array([[{"x": 1}], [], []], pa.list_(pa.struct([("x", pa.int8())]))),
     "large lists": pa.array([[1], [], [2, 3]], pa.large_list(pa.int16())),
-    "vectors": pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int8(), 2))}  # fmt: skip
-
-_SINCE_2_2 = {"map": pa.array([[("a", 1)], [], [("b", 2)]], pa.map_(pa.string(), pa.int32()))}
+    "vectors": pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int8(), 2)),
+    "map": pa.array([[("a", 1)], [], [("b", 2)]], pa.map_(pa.string(), pa.int32()))}  # fmt: skip
 
 _DOCUMENTS = pa.array(['{"a":1}', "[]", None])
 _JSON = pa.schema([pa.field("j", pa.utf8(), metadata={"ARROW:extension:name": "arrow.json"})])
@@ -147,29 +150,28 @@ def _rare(version: str) -> Maker:
     return stored(pa.table(_RARE), version="legacy" if version == "0.1" else version)
 
 
+def _part(version: str) -> Maker:
+    return lambda: Made(file(_PACKED, version)().files, _PART)
+
+
+_FLAT, _NESTED = ("flat", "four columns"), ("nested", "lists of lists of lists")
+_ODD = ((V2_1, *_FLAT, 84), (V2_1, *_NESTED, 53), (V2_1, *_NESTED, 54), (V2_2, *_FLAT, 70),
+    (V2_3, *_FLAT, 168), (V2_3, *_NESTED, 75))  # fmt: skip
+
 CASES: tuple[Recipe, ...] = (
     case("file/2.1/asked/below", "two fields of a struct and a number are asked for by their names",
         "L.file.schema.children", lambda: Made(file(_TABLE, "2.1")().files, _BELOW),
         args={"columns": ["s.a", "s.c", "t"]}),
-    case("file/2.1/odd/flat-84", "four columns, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 84, False)),
-    case("file/2.1/odd/nested-53", "lists of lists of lists, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 53, True)),
-    case("file/2.1/odd/nested-54", "lists of lists of lists, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_1, 54, True)),
-    case("file/2.2/odd/flat-70", "four columns, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_2, 70, False)),
-    case("file/2.3/odd/flat-168", "four columns, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_3, 168, False)),
-    case("file/2.3/odd/nested-75", "lists of lists of lists, encoded by chance",
-        ("L.page.layers.code", "L.page.miniblock.log"), odd(V2_3, 75, True)),
+    *(case(f"file/{version}/asked/packed", "a field of a packed struct: rows are read whole",
+            f"L.{clause}", _part(version),
+            args={"columns": ["c.b"]}) for version, clause in _PACKED_ROWS.items()),
+    *(case(f"file/{version}/odd/{name}-{seed}", f"{title}, encoded by chance",
+            ("L.page.layers.code", "L.page.miniblock.log"), odd(version, seed, name == "nested"))
+        for version, name, title, seed in _ODD),
     case("file/0.1/types/rare", "23 columns of three rows, each of another type",
         "L.legacy.plain.values", _rare("0.1")),
-    case("file/2.0/types/rare", "23 columns of three rows, each of another type",
-        "L.array.column.type", _rare("2.0"), kind="read-dataset"),
-    *cases("file/{2.2,2.3}/types/every",
-        f"{len({**_COMMON, **_SINCE_2_2})} columns of three rows, each of another type",
-        "L.page.leaf.kind", pa.table({**_COMMON, **_SINCE_2_2})),
+    *cases("file/{2.2,2.3}/types/every", "35 columns of three rows, each of another type",
+        "L.page.leaf.kind", pa.table(_COMMON)),
     case("file/2.3/types/matrices", "lists of two by two numbers", "L.page.leaf.kind",
         pa.table({"c": pa.FixedSizeListArray.from_arrays(
                     pa.FixedSizeListArray.from_arrays(pa.array(range(12), pa.int8()), 2), 2)})),
@@ -177,6 +179,6 @@ CASES: tuple[Recipe, ...] = (
             "L.json.column", stored(pa.table([_DOCUMENTS], _JSON), holds=_HELD, version=version),
             kind="read-dataset") for version in ("2.1", "2.3")),
     *(case(f"file/{version}/types/rare", "23 columns of three rows, each of another type",
-            "L.page.leaf.kind", _rare(version), kind="read-dataset")
-        for version in ("2.1", "2.2", "2.3")),
+            "L.array.column.type" if version == "2.0" else "L.page.leaf.kind", _rare(version),
+            kind="read-dataset") for version in ("2.0", "2.1", "2.2", "2.3")),
 )  # fmt: skip

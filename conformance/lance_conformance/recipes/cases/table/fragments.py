@@ -200,6 +200,8 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/fragments/parents", "fields without a column: a struct, and one that is gone",
         "L.table.datafile.indices", reworked(stored(pa.table({"s": [{"x": 1}, {"x": 2}]})),
             data_file({"fields": [0, 7, 1], "column_indices": [-1, -1, 0]})), reachable=True),
+    fault("parents-column", "a column of a struct, of which only the fields have columns",
+        "L.table.datafile.indices", data_file({"column_indices.0": 1})),
     case("table/any/fragments/numbers", "three fragments and the highest id any had",
         ("L.table.fragments.max-id-present", "L.table.schema.max-id", "L.table.fragments.address"),
         stored(numbered(0, 6), max_rows_per_file=2)),
