@@ -134,9 +134,14 @@ class BlobQueue(LeafQueue):
     _codes: tuple[int, ...] = ()
 
     def write(self, rows: Shred, first_row: int, data: DataArea) -> list[EncodedPage]:
-        """Write the values; return the pages of descriptors that became full."""
-        descriptors, self._codes = store_blobs(rows, data)
-        return super().write(descriptors, first_row, data)
+        """Write the values; return the pages of descriptors that became full.
+
+        A page has one list of layers: rows with nulls in others begin a new one.
+        """
+        descriptors, codes = store_blobs(rows, data)
+        pages = [] if codes == self._codes else self.flush()
+        self._codes = codes
+        return [*pages, *super().write(descriptors, first_row, data)]
 
     def _encode(self, rows: Shred, levels: RavelledLevels) -> Encoded:
         return encode_blobs(rows, levels, self._codes, self._policy)

@@ -139,24 +139,24 @@ def test_a_threshold_is_a_number(tmp_path, key, text):
         write_dataset(pa.table([blob_array([b"a"])], schema=pa.schema([field])), tmp_path)
 
 
+ROWS = st.lists(st.none() | st.binary(max_size=20), max_size=12)
+
+
 @settings(max_examples=15)
-@given(
-    st.lists(st.none() | st.binary(max_size=20), max_size=12),
-    st.sampled_from(VERSIONS),
-    st.integers(1, 12),
-    st.integers(1, 40),
-)
+@given(ROWS, st.sampled_from(VERSIONS), st.integers(1, 12), st.integers(1, 40))
 def test_any_blobs_read_back(tmp_path_factory, values, version, most_rows, most_bytes):
-    """Blobs are read back for any rows per file and bytes per shared file."""
+    """Blobs are read back for any rows per file, bytes per shared file and rows per batch."""
     root = tmp_path_factory.mktemp("t")
-    lists = pa.ListArray.from_arrays(
-        pa.array([0, len(values) // 2, len(values)]), blob_array(values)
-    )
+    ends = pa.array([0, len(values) // 2, len(values)])
+    lists = pa.ListArray.from_arrays(ends, blob_array(values))
     table = _table(values, pack_file_size_threshold=most_bytes)
     write_dataset(table, root / "a", data_storage_version=version, max_rows_per_file=most_rows)
     write_dataset(pa.table({"b": lists}), root / "b", data_storage_version=version)
+    field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
+    first = pa.table([pa.array(values, field.type)], schema=pa.schema([field]))
+    write_dataset(first.to_reader(most_rows), root / "c", data_storage_version="2.1")
 
-    for name, wanted in (("a", values), ("b", [values[: len(values) // 2]])):
+    for name, wanted in (("a", values), ("b", [values[: len(values) // 2]]), ("c", values)):
         shown = dataset(root / name).to_table(blob_handling="all_binary")["b"].to_pylist()
         assert shown[: len(wanted)] == wanted
         assert [] == validate(root / name)

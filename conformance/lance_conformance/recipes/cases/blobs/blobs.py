@@ -22,6 +22,9 @@ from lance_conformance.recipes.pages import column_encoding
 
 _FIELD = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
 _VALUES = [b"abc", None, b"", b"z" * 70]
+_STRUCT = pa.field("s", pa.struct([_FIELD, pa.field("k", pa.int32())]))
+_STRUCTS = [{"b": b"abc", "k": 1}, None, {"b": None, "k": None}]
+_PAGES = tuple(f"L.page.blob.{name}" for name in ("column", "inner", "null", "payload"))
 
 
 def _table(field: pa.Field, rows: Sequence[object]) -> pa.Table:
@@ -79,11 +82,9 @@ def _blob_pairs() -> Maker:
 
 def _described() -> Made:
     """Take the data file of a table of blobs by itself, and its last descriptors."""
+    rows = [None if one is None else {"data": one} for one in _SECOND]
     made = stored(
-        _table(
-            pa.field("b", _STORAGE, metadata=_THRESHOLDS),
-            [None if one is None else {"data": one} for one in _SECOND],
-        ),
+        _table(pa.field("b", _STORAGE, metadata=_THRESHOLDS), rows),
         holds=pa.table({"b": pa.array(_SECOND, pa.large_binary())}),
         version="2.2",
     )()
@@ -115,8 +116,7 @@ def _folder(name: bytes) -> SpanPatch:
 
 CASES: tuple[Recipe, ...] = (
     case("file/2.1/blob/top", "a blob, a null, an empty blob, a longer blob",
-        ("L.page.blob.column", "L.page.blob.inner", "L.page.blob.null", "L.page.blob.payload"),
-        _table(_FIELD, list(_VALUES))),
+        _PAGES, _table(_FIELD, list(_VALUES))),
     fault("level", "a null of a definition level that the layers do not have", "L.page.blob.null",
         _row(b"\x02", 18)),
     fault("repetition", "a null with a repetition level and no list", "L.page.blob.null",
@@ -131,12 +131,11 @@ CASES: tuple[Recipe, ...] = (
     fault("numbers", "blobs in a column of numbers", "L.page.blob.column",
         field(0, logical_type="int32")),
     case("file/2.1/blob/struct", "blobs in structs, which can be null",
-        ("L.page.blob.column", "L.page.blob.inner", "L.page.blob.null", "L.page.blob.payload"),
-        _table(pa.field("s", pa.struct([_FIELD, pa.field("k", pa.int32())])),
-            [{"b": b"abc", "k": 1}, None, {"b": None, "k": None}, {"b": b"", "k": 2}])),
+        _PAGES, _table(_STRUCT, [*_STRUCTS, {"b": b"", "k": 2}])),
+    case("file/2.1/blob/layers", "pages with nulls in no layer, in both, in that of blobs",
+        _PAGES, file(_table(_STRUCT, [_STRUCTS[0], *_STRUCTS, *_STRUCTS[::-2]]), "2.1", batches=3)),
     case("file/2.2/blob/top", "a blob page with a wide chunk table",
-        ("L.page.blob.column", "L.page.blob.inner", "L.page.blob.null", "L.page.blob.payload"),
-        _table(_FIELD, list(_VALUES))),
+        _PAGES, _table(_FIELD, list(_VALUES))),
     fault("payload", "a blob that ends after the data", "L.page.blob.payload",
         byte("field b", "packed rows", at=9, new=0xFF)),
     case("file/2.0/blob/bytes", "blobs: bytes, null, empty, more bytes, outside of the page",
