@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from lanceref.file.schema_view import whole_rows, with_leaves
+import pyarrow.compute as pc
+from lanceref.file.schema_view import mapped, whole_rows, with_leaves, without_view
 
 from lance_conformance.accepted import Widened, mismatch
-from lance_conformance.equality import differing, plain
+from lance_conformance.equality import differing
 from lance_conformance.outside_text import shortened
 
 MAX_SHOWN = 300
@@ -98,24 +99,30 @@ def differing_rows(told: str) -> list[tuple[str, str, str]]:
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    """Return the chunks of a column as one array."""
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    if column.num_chunks == 0:
-        return pa.array([], column.type)
-    return pa.concat_arrays([_decoded(chunk) for chunk in column.chunks])
+    """Return the chunks of a column as one array of plain values."""
+    chunks = [_plain(chunk) for chunk in column.chunks] or [_plain(pa.array([], column.type))]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
-def _decoded(chunk: pa.Array) -> pa.Array:
-    """Return a chunk whose type can be joined to the others: dictionaries differ by chunk."""
-    if pa.types.is_dictionary(chunk.type):
-        return plain(chunk)
-    held = with_leaves(pa.field("", chunk.type), _decoded_type).type
-    return chunk if held == chunk.type else chunk.cast(held)
+def _plain(array: pa.Array) -> pa.Array:
+    """Return an array that Arrow can take rows of, and join to others.
+
+    Dictionaries, which differ by chunk, run-ends and views are decoded at any depth.
+    """
+    type_ = with_leaves(pa.field("", array.type), _plain_type).type
+    if type_ == array.type:
+        return array
+    if pa.types.is_dictionary(array.type):
+        return array.dictionary_decode()
+    if pa.types.is_run_end_encoded(array.type):
+        return pc.run_end_decode(array)
+    nested = array.type.num_fields > 0
+    return mapped(array, type_, lambda _, child: _plain(child)) if nested else array.cast(type_)
 
 
-def _decoded_type(leaf: pa.DataType) -> pa.DataType:
-    return leaf.value_type if pa.types.is_dictionary(leaf) else leaf
+def _plain_type(leaf: pa.DataType) -> pa.DataType:
+    coded = pa.types.is_dictionary(leaf) or pa.types.is_run_end_encoded(leaf)
+    return leaf.value_type if coded else without_view(leaf)
 
 
 def shown(scalar: pa.Scalar, most: int = MAX_SHOWN) -> str:
@@ -129,7 +136,7 @@ def shown(scalar: pa.Scalar, most: int = MAX_SHOWN) -> str:
 
 def sorted_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Return the rows of a table sorted by some of its columns."""
-    columns = [_listed(table[name]) for name in names]
+    columns = [_listed(_whole(table[name])) for name in names]
     keys = [tuple(_key(column[row]) for column in columns) for row in range(table.num_rows)]
     order = sorted(range(table.num_rows), key=keys.__getitem__)
     if not table.num_columns:
@@ -138,7 +145,7 @@ def sorted_rows(table: pa.Table, names: Sequence[str]) -> pa.Table:
     return whole_rows(joined).take(pa.array(order, pa.int64()))
 
 
-def _listed(column: pa.ChunkedArray) -> list[Any]:
+def _listed(column: pa.Array) -> list[Any]:
     """Return the values of a column; numbers for moments where Python has no such date or time."""
     try:
         return list(column.to_pylist())
@@ -148,15 +155,13 @@ def _listed(column: pa.ChunkedArray) -> list[Any]:
 
 def _numbered(type_: pa.DataType) -> pa.DataType:
     """Return a type with the integers that are stored in place of moments."""
-    if pa.types.is_temporal(type_):
-        return pa.int32() if type_.bit_width == 32 else pa.int64()
-    if pa.types.is_struct(type_):
-        return pa.struct([one.with_type(_numbered(one.type)) for one in type_])
-    if isinstance(type_, pa.FixedSizeListType):
-        return pa.list_(type_.value_field.with_type(_numbered(type_.value_type)), type_.list_size)
-    if pa.types.is_list(type_):
-        return pa.list_(type_.value_field.with_type(_numbered(type_.value_type)))
-    return type_
+    return with_leaves(pa.field("", type_), _number).type
+
+
+def _number(leaf: pa.DataType) -> pa.DataType:
+    if not pa.types.is_temporal(leaf):
+        return leaf
+    return pa.int32() if leaf.bit_width == 32 else pa.int64()
 
 
 def _key(value: Any) -> tuple[Any, ...]:

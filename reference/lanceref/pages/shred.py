@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import both, merged_items, validity_of, without_null_items
 from lanceref.codecs.values import Validity
-from lanceref.core.errors import NotStorable
+from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.packed_values import offsets_of
 from lanceref.file.schema import Field
 from lanceref.pages.layers import Layer, Nested
@@ -133,13 +133,16 @@ def _concat_validity(parts: Sequence[Validity], sizes: Sequence[int]) -> Validit
 def concat_dictionaries(arrays: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
     """Return the arrays as one, with one dictionary that has no null items.
 
-    Of many items only those that are used are kept, each once (see `merged_items`).
+    Of many items only those that are used are kept, each once (see `merged_items`). Raises
+    DataRefused for more than the keys can number.
     """
     arrays = [_without_null_items(array) for array in arrays]
     type_ = arrays[0].type.index_type
     most_items = 1 << type_.bit_width - pa.types.is_signed_integer(type_)
     nulls = np.concatenate([np.asarray(array.indices.is_null()) for array in arrays])
     keys, items = merged_items(arrays, nulls, most_items + 1)
+    if len(items) > most_items:
+        raise DataRefused(f"{len(items)} dictionary items are too many for keys of {type_}")
     keys = np.where(nulls, 0, keys).astype(type_.to_pandas_dtype())
     return pa.DictionaryArray.from_arrays(_key_array(keys, type_, ~nulls), items)
 
