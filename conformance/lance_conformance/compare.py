@@ -46,11 +46,11 @@ def first_difference(
     told = mismatch(expected.schema, found.schema, widened)
     if told is not None:
         return told
-    if expected.num_rows != found.num_rows:
-        return f"rows: expected {expected.num_rows}, found {found.num_rows}"
     if order == "any":
         names = expected.column_names
         expected, found = sorted_rows(expected, names), sorted_rows(found, names)
+    if expected.num_rows != found.num_rows:
+        return _count_difference(expected, found, widened)
     worst: tuple[int, str] | None = None
     for name, ours, theirs in zip(
         expected.column_names, expected.columns, found.columns, strict=True
@@ -59,6 +59,19 @@ def first_difference(
         if told_here is not None and (worst is None or told_here[0] < worst[0]):
             worst = told_here
     return None if worst is None else worst[1]
+
+
+def _count_difference(expected: pa.Table, found: pa.Table, widened: Widened) -> str:
+    """Return how many rows there are, and the first that is not in both at its place."""
+    told = f"rows: expected {expected.num_rows}, found {found.num_rows}"
+    both = min(expected.num_rows, found.num_rows)
+    cut = expected.slice(0, both), found.slice(0, both)
+    first = first_difference(*cut, accept_types=widened)
+    if first is None:
+        longer, side = (expected, "expected") if expected.num_rows > both else (found, "found")
+        cells = (f"{name}: {shown(longer[name][both])}" for name in longer.column_names)
+        first = f"row {both}\n  {side} {', '.join(cells)}"
+    return f"{told}\n{first}"
 
 
 def _column_difference(

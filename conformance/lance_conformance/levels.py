@@ -8,12 +8,12 @@ rule for something the case needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lance_conformance.outcomes import Outcome
-from lance_conformance.profiles import NEGATIVE_KINDS
+from lance_conformance.profiles import NEGATIVE_KINDS, UNSTABLE_VERSIONS, profile
 
 _STRINGS = frozenset({"string", "large_string", "binary", "large_binary", "json"})
 _NESTED = frozenset({"list", "large_list", "fixed_size_list", "struct", "map"})
@@ -130,7 +130,6 @@ TABLES = (
     Step("json", "JSON columns", (Rule(types=_set("json")),)),
     Step("blob", "columns of blobs", (Rule(features=_set("blob")),)),
     Step("overlays", "values that replace others", (Rule(features=_set("overlays")),)),
-    Step("mem-wal", "the write-ahead log", (Rule(topics=_set("mem-wal")),)),
 )
 """Levels of readers of tables; `table-` precedes each name."""
 
@@ -144,9 +143,10 @@ _FILE_VERSIONS = (*FILES_READ_ALONE, "0.1")
 
 _INDICES = (
     *("btree", "bitmap", "label-list", "zonemap", "bloomfilter", "ngram", "json", "rtree", "fm"),
-    *("inverted", "minhash", "ivf-flat", "ivf-sq", "ivf-pq", "ivf-rq"),
+    *("inverted", "ivf-flat", "ivf-sq", "ivf-pq", "ivf-rq"),
     *("ivf-hnsw-flat", "ivf-hnsw-sq", "ivf-hnsw-pq"),
 )
+"""Indices that are asked; tables with others are read as all are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +183,28 @@ def level_of(manifest: Manifest) -> str:
         return _COMMITS.name
     if manifest["kind"] in _WRITING_KINDS:
         return f"writer-{version}"
-    if area == "index":
+    if area == "index" and _topic(manifest) in _INDICES:
         return f"index-{_topic(manifest)}"
     if area == "file":
         return f"{version}-{_last(FILES, manifest)}"
     return f"table-{_last(TABLES, manifest)}"
+
+
+def members(
+    active: Iterable[Manifest], has_must: Callable[[Manifest], bool]
+) -> dict[str, list[Manifest]]:
+    """Return the cases that count for each level, in the order of the ladder.
+
+    What only validation tells does not, nor files of a version that may still change beside others.
+    """
+    found: dict[str, list[Manifest]] = {name: [] for name in LADDER}
+    for manifest in active:
+        name = level_of(manifest)
+        unstable = profile(manifest) == "unstable"
+        own = not unstable or any(version in name for version in UNSTABLE_VERSIONS)
+        if own and manifest["kind"] != "lint" and has_must(manifest):
+            found[name].append(manifest)
+    return {name: own for name, own in found.items() if own}
 
 
 def in_the_way(members: Sequence[Manifest], told: Mapping[str, Outcome]) -> list[Manifest]:
@@ -195,11 +212,11 @@ def in_the_way(members: Sequence[Manifest], told: Mapping[str, Outcome]) -> list
 
     A reader may leave out what a level does not need: to validate, to read some rows or columns of
     a file alone, or a file as part of a table, and to tell damage from what it does not support;
-    but of a level that is nothing but damage it has to tell half.
+    but of a level that is nothing but damage it has to tell half, and of any it does something.
     """
     missing = [one for one in members if told.get(one["id"]) != Outcome.PASS]
     is_damage = all(one["kind"] in NEGATIVE_KINDS for one in members)
-    if is_damage and 2 * len(missing) > len(members):
+    if len(missing) == len(members) or (is_damage and 2 * len(missing) > len(members)):
         return missing
     return [one for one in members if _is_in_the_way(one, told.get(one["id"]))]
 
@@ -210,7 +227,7 @@ def _is_in_the_way(manifest: Manifest, outcome: Outcome | None) -> bool:
     is_other_read = level_of(manifest).partition("-")[0] in FILES_READ_ALONE and (
         "args" in manifest["input"] or manifest["requires"].get("op") == "dataset.read"
     )
-    return not (is_other_read or manifest["kind"] in NEGATIVE_KINDS | {"lint"})
+    return not (is_other_read or manifest["kind"] in NEGATIVE_KINDS)
 
 
 def counts(manifests: Iterable[Manifest]) -> dict[str, int]:

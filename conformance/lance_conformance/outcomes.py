@@ -30,7 +30,7 @@ MEANINGS = {
     Outcome.UNSUPPORTED: "the implementation does not claim this",
     Outcome.FAIL: "a wrong answer",
     Outcome.REJECTS_VALID: "refuses bytes that are right",
-    Outcome.ACCEPTS_INVALID: "reads bytes that must be refused",
+    Outcome.ACCEPTS_INVALID: "reads bytes that must be refused, or calls them valid",
     Outcome.OVERCLAIM: "claims a capability and then does not have it",
     Outcome.BAD_OUTPUT: "the output is not a valid Arrow IPC file",
     Outcome.INPUT_MODIFIED: "changed its input",

@@ -238,7 +238,7 @@ def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseRes
         and outcome == Outcome.ACCEPTS_INVALID
         and results[0].outcome == Outcome.PASS
     ):
-        detail = f"refused when read, but {detail}"
+        detail = f"{'refused' if results[0].reject else 'right'} when read, but {detail}"
     return CaseResult(case, outcome, tuple(results), detail)
 
 

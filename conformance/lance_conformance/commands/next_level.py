@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from lance_conformance.cases import Case
 from lance_conformance.commands import options, run_options
 from lance_conformance.outcomes import Outcome
 from lance_conformance.outside_text import first_line
+from lance_conformance.runner import CaseResult
 
 NUM_CASES = 5
 """Cases to start with."""
@@ -32,61 +33,53 @@ def next_level(
     Levels come in the order of the chapter for a first reader: those of files of 2.1 first. Those
     before the first level with a case in the report come last.
     """
-    verdicts = run_options.read_verdicts(report) if report is not None else {}
-    told = {id_: outcome for id_, (outcome, _) in verdicts.items()}
-    active = [case for case in cases.load(fixtures) if case.is_active]
-    name = first_unreached(active, told)
+    active = {case.id: case for case in cases.load(fixtures) if case.is_active}
+    found = run_options.read_results(report, active.values()) if report is not None else {}
+    told = {id_: result.read for id_, result in found.items()}
+    counted = _counted(active.values())
+    name = first_unreached(counted, told)
     if name is None:
         typer.echo("every level is reached")
         return
-    members = [case for case in active if case.level == name]
-    passed, total = _passed(members, told)
+    passed = sum(told.get(one["id"]) == Outcome.PASS for one in counted[name])
+    total = passed + len(levels.in_the_way(counted[name], told))
     level = levels.LADDER[name]
     typer.echo(f"{name}: {level.title} ({passed} of {total} cases that count pass)")
     if level.rungs:
         rungs = " and ".join(map(str, level.rungs))
         typer.echo(f"rung {rungs} of {CHAPTER}")
-    for case in to_start_with(members, told):
-        typer.echo(f"  {case.id}  [{_ended(verdicts.get(case.id))}] {case.title}")
+    for case in to_start_with([active[one["id"]] for one in counted[name]], told):
+        typer.echo(f"  {case.id}  [{_ended(found.get(case.id))}] {case.title}")
     typer.echo(f"lance-conformance run --level {name} -- CMD")
 
 
-def _passed(members: Sequence[Case], told: Mapping[str, Outcome]) -> tuple[int, int]:
-    """Return how many cases pass, and how many count for the level: those with a MUST."""
-    counted = _with_must(members)
-    passed = sum(told.get(case.id) == Outcome.PASS for case in counted)
-    return passed, passed + len(levels.in_the_way([case.manifest for case in counted], told))
+def _counted(active: Iterable[Case]) -> dict[str, list[levels.Manifest]]:
+    """Return the cases that count for each level."""
+    active, clauses = list(active), register.load()
+    must = {case.id for case in active if register.has_must(case.clauses, clauses)}
+    return levels.members((case.manifest for case in active), lambda one: one["id"] in must)
 
 
-def _with_must(members: Sequence[Case]) -> list[Case]:
-    clauses = register.load()
-    return [case for case in members if register.has_must(case.clauses, clauses)]
-
-
-def _ended(verdict: tuple[Outcome, str] | None) -> str:
+def _ended(result: CaseResult | None) -> str:
     """Return how a case ended, and of an unsupported one what was not claimed."""
-    if verdict is None:
+    if result is None:
         return "not run"
-    outcome, detail = verdict
-    return f"{outcome}, {first_line(detail)}" if outcome == Outcome.UNSUPPORTED else str(outcome)
+    told, detail = result.read, first_line(result.detail)
+    return f"{told}, {detail}" if told == Outcome.UNSUPPORTED else str(told)
 
 
-def first_unreached(active: Sequence[Case], told: Mapping[str, Outcome]) -> str | None:
-    """Return the first level of the ladder with a case in the way, or none that passes.
+def first_unreached(
+    counted: Mapping[str, Sequence[levels.Manifest]], told: Mapping[str, Outcome]
+) -> str | None:
+    """Return the first level with a case in the way; None: every level is reached.
 
-    Levels before the first with a case in the report come last. None: every level is reached.
+    Levels before the first with a case in the report come last.
     """
-    counted = _with_must(active)
-    run = {case.level for case in counted if case.id in told}
-    waiting = {case.level for case in counted} - {
-        case.level for case in counted if told.get(case.id) == Outcome.PASS
-    }
-    for name in levels.LADDER:
-        members = [case.manifest for case in counted if case.level == name]
-        waiting |= {name} if levels.in_the_way(members, told) else set()
-    ladder = list(levels.LADDER)
-    first = next((at for at, name in enumerate(ladder) if name in run), 0)
-    return next((name for name in ladder[first:] + ladder[:first] if name in waiting), None)
+    names = list(counted)
+    run = (at for at, name in enumerate(names) if any(one["id"] in told for one in counted[name]))
+    first = next(run, 0)
+    order = names[first:] + names[:first]
+    return next((name for name in order if levels.in_the_way(counted[name], told)), None)
 
 
 def to_start_with(members: Sequence[Case], told: Mapping[str, Outcome]) -> list[Case]:

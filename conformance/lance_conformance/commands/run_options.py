@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lance_conformance.cases import Case
 from lance_conformance.failures import Failure
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.reports import files, journal
+from lance_conformance.runner import CaseResult
 
 ALL_FORMATS = ",".join(files.FORMATS)
 
@@ -85,12 +88,15 @@ def ids_to_rerun(report: Path | None, outcomes: list[Outcome] | None) -> frozens
 
 def read_outcomes(report: Path) -> dict[str, Outcome]:
     """Return the outcome of each case of a report, finished or not. Raises BadParameter."""
-    return {name: outcome for name, (outcome, _) in read_verdicts(report).items()}
-
-
-def read_verdicts(report: Path) -> dict[str, tuple[Outcome, str]]:
-    """Return the outcome of each case of a report and its detail. Raises BadParameter."""
     try:
-        return journal.verdicts(report)
+        return journal.outcomes(report)
+    except Failure as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def read_results(report: Path, chosen: Iterable[Case]) -> dict[str, CaseResult]:
+    """Return the results of some cases that a report has. Raises BadParameter."""
+    try:
+        return journal.results(report, chosen)
     except Failure as error:
         raise typer.BadParameter(str(error)) from error

@@ -132,15 +132,15 @@ def filtered(
     rows: Sequence[int],
     *,
     by: str = "oracle",
-    used: bool = True,
+    used: bool | None = True,
     clauses: tuple[str, ...] = COVERED,
 ) -> Asked:
-    """Return the question of a filter that finds the rows with these ids."""
+    """Return the question of a filter that finds the rows with these ids, `used` None: any way."""
     return Asked(
         make=made(table, pa.table({"id": pa.array(rows, pa.int64())}), by=by),
         kind="index-search",
         args={"filter": {"sql": sql}, "columns": ["id"]},
-        facts={"used": used},
+        facts={} if used is None else {"used": used},
         index=table.type,
         clauses=clauses,
     )

@@ -103,21 +103,36 @@ def resumed(folder: Path, header: Mapping[str, Any], cases: Sequence[Case]) -> l
     return list(found.values())
 
 
-def verdicts(path: Path) -> dict[str, tuple[Outcome, str]]:
-    """Return outcome and detail of each case of a report, by id; `path` is it or its folder.
+def outcomes(path: Path) -> dict[str, Outcome]:
+    """Return the outcome of each case of a report, by id; `path` is it or its folder.
 
     Raises CannotResume where it is no report.
     """
+    with _reading(path):
+        return {str(one["id"]): Outcome(one["outcome"]) for one in _cases(path)}
+
+
+def results(path: Path, cases: Iterable[Case]) -> dict[str, CaseResult]:
+    """Return the results that a report has of some cases, by id. Raises likewise."""
+    chosen = {case.id: case for case in cases}
+    with _reading(path):
+        told = [one for one in _cases(path) if one["id"] in chosen]
+        return {one["id"]: _result(chosen[one["id"]], one, {}) for one in told}
+
+
+def _cases(path: Path) -> list[dict[str, Any]]:
     file = path / REPORT if path.is_dir() else path
     if not file.is_file():
         raise CannotResume(f"{path} has no {REPORT}")
+    return [item for item in _objects(file) if item.get("type") == "case"]
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
     try:
-        cases = [item for item in _objects(file) if item.get("type") == "case"]
-        return {
-            str(one["id"]): (Outcome(one["outcome"]), str(one.get("detail", ""))) for one in cases
-        }
-    except (KeyError, ValueError) as error:
-        raise CannotResume(f"{file} is not a report: {error}") from error
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise CannotResume(f"{path} is not a report: {error}") from error
 
 
 def _objects(path: Path) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from lance_conformance.cases import Case
 from lance_conformance.checks import VALIDATE
-from lance_conformance.levels import LADDER, in_the_way
+from lance_conformance.levels import Manifest, in_the_way, members
 from lance_conformance.outcomes import DEATHS, Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
 from lance_conformance.register import Clause, has_must
@@ -64,7 +64,8 @@ ACCIDENTS = DEATHS | {Outcome.PANIC, Outcome.FLAKY_CRASH}
 def numbers(results: Iterable[CaseResult]) -> dict[str, Part]:
     """Return the numbers over the claimed cases; one without cases is left out."""
     claimed = [result for result in results if result.outcome != Outcome.UNSUPPORTED]
-    read = [result for result in claimed if result.read != Outcome.UNSUPPORTED]
+    asked = [result for result in claimed if result.case.kind != "lint"]
+    read = [result for result in asked if result.read != Outcome.UNSUPPORTED]
     damaged = [result for result in read if result.case.kind in NEGATIVE_KINDS]
     valid = [result for result in read if result.case.kind not in NEGATIVE_KINDS]
     alive = sum(result.outcome not in ACCIDENTS for result in claimed)
@@ -150,17 +151,15 @@ def levels(
     """
     by_id = {result.case.id: result for result in results}
     tried = {result.case.level for result in results}
-    cases: dict[str, list[Case]] = {name: [] for name in LADDER if name in tried}
-    for case in active:
-        if case.level in cases and has_must(case.clauses, register):
-            cases[case.level].append(case)
-    return {name: _level(members, by_id) for name, members in cases.items() if members}
+    must = {case.id for case in active if has_must(case.clauses, register)}
+    every = members((case.manifest for case in active), lambda one: one["id"] in must)
+    return {name: _level(own, by_id) for name, own in every.items() if name in tried}
 
 
-def _level(cases: Sequence[Case], by_id: Mapping[str, CaseResult]) -> Level:
-    results = [by_id[case.id] for case in cases if case.id in by_id]
+def _level(cases: Sequence[Manifest], by_id: Mapping[str, CaseResult]) -> Level:
+    results = [by_id[case["id"]] for case in cases if case["id"] in by_id]
     told = {result.case.id: result.read for result in results}
-    way = {one["id"] for one in in_the_way([case.manifest for case in cases], told)}
+    way = {one["id"] for one in in_the_way(cases, told)}
     counted = [result for result in results if result.case.id in way]
     unclaimed = [result for result in counted if result.read == Outcome.UNSUPPORTED]
     passed, not_run = _passed(results), len(cases) - len(results)

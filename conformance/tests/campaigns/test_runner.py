@@ -171,7 +171,7 @@ def test_the_reference_is_to_blame_when_it_stands_alone(tmp_path):
     verdicts = _judged(tmp_path, reference=Fake("reference", short=True))
 
     assert {"differed"} == {one.verdict for one in verdicts}
-    assert "2.1 reference reads release: 1 rows: rows: expected 20, found 19" in verdicts[0].details
+    assert "2.1 reference reads release: 1 rows: rows: expected 20" in str(verdicts[0].details)
 
 
 def test_an_old_release_that_errs_alone_is_excused(tmp_path):
