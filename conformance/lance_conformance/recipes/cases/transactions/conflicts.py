@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -23,9 +23,7 @@ def _append(uri: str) -> Any:
 
 
 def _overwrite(uri: str) -> Any:
-    return Op.Overwrite(
-        commits.rows(0, 0).schema, commits.new(uri, commits.rows(7, 8), "overwrite")
-    )
+    return Op.Overwrite(_OVERWRITTEN.schema, commits.new(uri, _OVERWRITTEN, "overwrite"))
 
 
 Stage = Callable[[str], Any]
@@ -57,7 +55,6 @@ def _update_column(uri: str) -> Any:
 
 
 def _rewrite(number: int) -> Stage:
-
     def stage(uri: str) -> Any:
         held, start = (_fragment(uri, number).metadata, 3 * number)
         return Op.Rewrite(
@@ -105,8 +102,7 @@ STAGES: Mapping[str, Stage] = {"append": _append, "overwrite": _overwrite,
 """What is committed over `commits.base` by name: the campaign of conflicts tries every pair."""
 
 
-def _over(theirs: Stage, ours: Stage, table: pa.Table, facts: Mapping[str, object]) -> Any:
-
+def _over(facts: Mapping[str, object], theirs: Stage, ours: Stage, table: pa.Table) -> Any:
     def build(uri: str) -> Staged:
         commits.base(uri)
         first, second = (theirs(uri), ours(uri))
@@ -124,13 +120,10 @@ def _unknown_arm(message: Transaction) -> None:
 
 
 def _after_unknown(read_version: int) -> Callable[[str], Staged]:
-
     def build(uri: str) -> Staged:
         commits.base(uri)
         ours = Op.Append(commits.new(uri, commits.rows(7, 8)))
-        pylanceref.LanceDataset.commit(
-            uri, Op.Append(commits.new(uri, commits.rows(6, 7))), read_version=2
-        )
+        pylanceref.LanceDataset.commit(uri, _append(uri), read_version=2)
         held = 8 if read_version == 3 else 7
         changes = (transaction(_unknown_arm, THIRD), Remove("_transactions/2-*.txn"))
         facts = {"version": "4" if read_version == 3 else "3"}
@@ -150,30 +143,63 @@ def _and_6(table: pa.Table) -> pa.Table:
     return pa.concat_tables([table, commits.rows(6, 7)])
 
 
-def _rebased(
-    slug: str,
-    title: str,
-    clauses: Clauses,
-    theirs: Stage,
-    ours: Stage,
-    table: pa.Table,
-    **facts: Any,
-) -> Acting:
+def _rebased(slug: str, title: str, clauses: Clauses, *made: Any, **facts: Any) -> Acting:
     """Return the case of an operation that goes over another one, and makes version 4."""
-    made = staged(_over(theirs, ours, table, {"version": "4", **facts}))
-    return act(f"txn/any/over/{slug}", title, clauses, made, allowed=("rebased",))
+    plan = staged(_over({"version": "4", **facts}, *made))
+    return act(f"txn/any/over/{slug}", title, clauses, plan, allowed=("rebased",))
 
 
-def _conflict(
-    slug: str, title: str, clause: str, theirs: Stage, ours: Stage, table: pa.Table
-) -> Acting:
+def _conflict(slug: str, title: str, clause: str, *made: Any) -> Acting:
     """Return the case of an operation that conflicts with another one; version 3 stays the last."""
-    made = staged(_over(theirs, ours, table, {"version": "3"}))
-    case = f"txn/any/over/{slug}"
-    return act(case, title, (), made, broken=(clause,), allowed=("conflict",))
+    plan, case = staged(_over({"version": "3"}, *made)), f"txn/any/over/{slug}"
+    return act(case, title, (), plan, broken=(clause,), allowed=("conflict",))
+
+
+_NOUNS = {"append": "an Append", "overwrite": "an Overwrite", "restore": "a Restore",
+    "merge": "a Merge", "project": "a Project", "delete": "a Delete", "update": "an Update",
+    "rewrite": "a Rewrite", "index": "a CreateIndex", "config": "an UpdateConfig",
+    "reserve": "a ReserveFragments"}  # fmt: skip
+
+_KINDS: Mapping[str, Stage] = {**STAGES, "delete": STAGES["delete 0"], "index": STAGES["index a"],
+    "rewrite": _rewrite(0), "config": STAGES["config k"],
+    "reserve": lambda uri: Op.ReserveFragments(3)}  # fmt: skip
+
+_LEFT = {"append": _SEVEN, "overwrite": _OVERWRITTEN, "merge": MERGED, "project": _PROJECTED,
+    "delete": WITHOUT_1, "rewrite": _MOVED}  # fmt: skip
+"""Rows that an operation leaves where they are not those before it."""
+
+_STOPPED = {"append": "append/overwrite append/restore append/merge append/project",
+    "overwrite": "overwrite/overwrite",
+    "replaced": "delete/overwrite index/overwrite rewrite/restore merge/overwrite merge/restore "
+    "project/overwrite project/restore index/restore reserve/overwrite reserve/restore",
+    "schema": "delete/merge merge/delete merge/append update/merge rewrite/merge merge/merge "
+    "merge/project project/append project/merge"}  # fmt: skip
+"""Pairs of which the first conflicts with the second, by clause."""
+
+_PASSED = {"overwrite": "overwrite/delete overwrite/restore overwrite/merge overwrite/project "
+    "overwrite/index overwrite/config", "schema": "merge/config project/index project/config",
+    "index": "index/merge index/config", "settings": "config/append config/delete config/index",
+    "fragments": "delete/reserve", "append": "append/reserve"}  # fmt: skip
+"""Pairs of which the first goes over the second, which keeps its rows or replaces them."""
+
+
+def _grid() -> Iterator[Acting]:
+    for named, ours, theirs in _pairs(_STOPPED):
+        yield _conflict(*named, _KINDS[theirs], _KINDS[ours], _LEFT.get(theirs, ALL))
+    for named, ours, theirs in _pairs(_PASSED):
+        left = _LEFT.get(ours, _LEFT.get(theirs, ALL))
+        yield _rebased(*named, _KINDS[theirs], _KINDS[ours], left)
+
+
+def _pairs(by_clause: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str], str, str]]:
+    for clause, pairs in by_clause.items():
+        for ours, theirs in (pair.split("/") for pair in pairs.split()):
+            named = f"{ours}-{theirs}", f"{_NOUNS[ours]} over {_NOUNS[theirs]}"
+            yield (*named, f"L.txn.conflict.{clause}"), ours, theirs
 
 
 CASES: tuple[Recipe, ...] = (
+    *_grid(),
     _rebased("append-append", "an Append over an Append", "L.txn.conflict.append", _append, _append,
         _and_6(_SEVEN), max_fragment_id=3,
         transaction={"operation": "append", "read_version": "2"}),
@@ -185,8 +211,6 @@ CASES: tuple[Recipe, ...] = (
         _config("k"), _append, _SEVEN, config={"k": "1"}),
     _rebased("overwrite-append", "an Overwrite over an Append", "L.txn.conflict.overwrite", _append,
         _overwrite, _OVERWRITTEN, max_fragment_id=3),
-    _rebased("overwrite-delete", "an Overwrite over a Delete", "L.txn.conflict.overwrite",
-        _delete(0, 1), _overwrite, _OVERWRITTEN),
     _rebased("config-overwrite", "an UpdateConfig over an Overwrite", "L.txn.conflict.replaced",
         _overwrite, _config("k"), _OVERWRITTEN, config={"k": "1"}),
     _rebased("config-restore", "an UpdateConfig over a Restore", "L.txn.conflict.replaced",
@@ -230,34 +254,8 @@ CASES: tuple[Recipe, ...] = (
         lambda uri: Op.ReserveFragments(3), _SEVEN, max_fragment_id=5),
     _rebased("restore-append", "a Restore over an Append", "L.txn.op.restore", _append, _restore,
         ALL, max_fragment_id=2),
-    _conflict("append-overwrite", "an Append over an Overwrite", "L.txn.conflict.append",
-        _overwrite, _append, _OVERWRITTEN),
-    _conflict("overwrite-overwrite", "an Overwrite over an Overwrite", "L.txn.conflict.overwrite",
-        _overwrite, _overwrite, _OVERWRITTEN),
-    _conflict("append-restore", "an Append over a Restore", "L.txn.conflict.append", _restore,
-        _append, ALL),
-    _conflict("append-merge", "an Append over a Merge", "L.txn.conflict.append", _merge, _append,
-        MERGED),
-    _conflict("append-project", "an Append over a Project", "L.txn.conflict.append", _project,
-        _append, _PROJECTED),
-    _conflict("delete-overwrite", "a Delete over an Overwrite", "L.txn.conflict.replaced",
-        _overwrite, _delete(0, 1), _OVERWRITTEN),
-    _conflict("index-overwrite", "a CreateIndex over an Overwrite", "L.txn.conflict.replaced",
-        _overwrite, _index("i", 0), _OVERWRITTEN),
-    _conflict("rewrite-restore", "a Rewrite over a Restore", "L.txn.conflict.replaced", _restore,
-        _rewrite(0), ALL),
     _conflict("schema-key-overwrite", "schema metadata over an Overwrite",
         "L.txn.conflict.replaced", _overwrite, _schema_key, _OVERWRITTEN),
-    _conflict("delete-merge", "a Delete over a Merge", "L.txn.conflict.schema", _merge,
-        _delete(0, 1), MERGED),
-    _conflict("merge-delete", "a Merge over a Delete", "L.txn.conflict.schema", _delete(0, 1),
-        _merge, WITHOUT_1),
-    _conflict("merge-append", "a Merge over an Append", "L.txn.conflict.schema", _append, _merge,
-        _SEVEN),
-    _conflict("update-merge", "an Update over a Merge", "L.txn.conflict.schema", _merge, _update,
-        MERGED),
-    _conflict("rewrite-merge", "a Rewrite over a Merge", "L.txn.conflict.schema", _merge,
-        _rewrite(0), MERGED),
     _conflict("delete-gone", "a Delete in a fragment that is gone", "L.txn.conflict.fragments",
         _delete_whole, _delete(0, 1), commits.rows(3, 6)),
     _conflict("delete-same-rewrite", "a Delete in a fragment that was rewritten",
@@ -265,7 +263,7 @@ CASES: tuple[Recipe, ...] = (
     _conflict("rewrite-delete", "a Rewrite of a fragment that lost a row",
         "L.txn.conflict.fragments", _delete(0, 1), _rewrite(0), WITHOUT_1),
     _conflict("rewrite-rewrite", "two Rewrites of one fragment", "L.txn.conflict.fragments",
-        _rewrite(0), _rewrite(0), pa.concat_tables([commits.rows(3, 6), commits.rows(0, 3)])),
+        _rewrite(0), _rewrite(0), _MOVED),
     _conflict("update-same-row", "an Update of a row that was deleted", "L.txn.conflict.fragments",
         _delete(0, 2), _update, _WITHOUT_2),
     _conflict("update-column-delete", "a column Update of a fragment that lost a row",
