@@ -13,6 +13,10 @@ import lance_conformance
 from lance_conformance import cases, divergences, places, register, stored
 from lance_conformance.cases import Case
 from lance_conformance.commands import options
+from lance_conformance.outside_text import shortened
+
+MAX_LINE = 400
+"""Characters of a line of a manifest: hashes and changed bytes are in the copy."""
 
 
 def show(
@@ -36,7 +40,8 @@ def _case(case_id: str, every: Sequence[Case]) -> Iterator[str]:
             yield f"{case.home}"
             yield f"files: lance-conformance copy DIR --only {case.id}"
             yield from _recipe(case_id)
-            yield stored.text_of(case.manifest).rstrip()
+            manifest = stored.text_of(case.manifest).rstrip().splitlines()
+            yield from (shortened(line, MAX_LINE) for line in manifest)
 
 
 def _recipe(case_id: str) -> Iterator[str]:
