@@ -183,14 +183,6 @@ _PASSED = {"overwrite": "overwrite/delete overwrite/restore overwrite/merge over
 """Pairs of which the first goes over the second, which keeps its rows or replaces them."""
 
 
-def _grid() -> Iterator[Acting]:
-    for named, ours, theirs in _pairs(_STOPPED):
-        yield _conflict(*named, _KINDS[theirs], _KINDS[ours], _LEFT.get(theirs, ALL))
-    for named, ours, theirs in _pairs(_PASSED):
-        left = _LEFT.get(ours, _LEFT.get(theirs, ALL))
-        yield _rebased(*named, _KINDS[theirs], _KINDS[ours], left)
-
-
 def _pairs(by_clause: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str], str, str]]:
     for clause, pairs in by_clause.items():
         for ours, theirs in (pair.split("/") for pair in pairs.split()):
@@ -199,7 +191,10 @@ def _pairs(by_clause: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str],
 
 
 CASES: tuple[Recipe, ...] = (
-    *_grid(),
+    *(_conflict(*named, _KINDS[theirs], _KINDS[ours], _LEFT.get(theirs, ALL))
+        for named, ours, theirs in _pairs(_STOPPED)),
+    *(_rebased(*named, _KINDS[theirs], _KINDS[ours], _LEFT.get(ours, _LEFT.get(theirs, ALL)))
+        for named, ours, theirs in _pairs(_PASSED)),
     _rebased("append-append", "an Append over an Append", "L.txn.conflict.append", _append, _append,
         _and_6(_SEVEN), max_fragment_id=3,
         transaction={"operation": "append", "read_version": "2"}),
