@@ -2,8 +2,7 @@
 
 A key with a null matches nothing. Matched rows are written anew, or get values of the source
 without being moved: then each fragment with a matched row gets a file of the columns that the
-source has. Only an update of matched rows can be written so, from a source that
-leaves columns out.
+source has. Only an update of matched rows can be written so, from a source that leaves columns out.
 
 The values of the primary key that an Update has inserted are listed as a Bloom filter. Two merge
 inserts may both find that a key is not there yet. Each lists the keys it inserts, so that the
