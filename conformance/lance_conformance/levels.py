@@ -8,12 +8,13 @@ rule for something the case needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lance_conformance.outcomes import Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS, UNSTABLE_VERSIONS, profile
+from lance_conformance.register import Clause, has_must
 
 _STRINGS = frozenset({"string", "large_string", "binary", "large_binary", "json"})
 _NESTED = frozenset({"list", "large_list", "fixed_size_list", "struct", "map"})
@@ -191,9 +192,9 @@ def level_of(manifest: Manifest) -> str:
 
 
 def members(
-    active: Iterable[Manifest], has_must: Callable[[Manifest], bool]
+    active: Iterable[Manifest], register: Mapping[str, Clause]
 ) -> dict[str, list[Manifest]]:
-    """Return the cases that count for each level, in the order of the ladder.
+    """Return the cases that count for each level, in the order of the ladder: those with a MUST.
 
     What only validation tells does not, nor files of a version that may still change beside others.
     """
@@ -202,7 +203,8 @@ def members(
         name = level_of(manifest)
         unstable = profile(manifest) == "unstable"
         own = not unstable or any(version in name for version in UNSTABLE_VERSIONS)
-        if own and manifest["kind"] != "lint" and has_must(manifest):
+        clauses = (clause["id"] for clause in manifest["clauses"])
+        if own and manifest["kind"] != "lint" and has_must(clauses, register):
             found[name].append(manifest)
     return {name: own for name, own in found.items() if own}
 
@@ -212,7 +214,7 @@ def in_the_way(members: Sequence[Manifest], told: Mapping[str, Outcome]) -> list
 
     A reader may leave out what a level does not need: to validate, to read some rows or columns of
     a file alone, or a file as part of a table, and to tell damage from what it does not support;
-    but of a level that is nothing but damage it has to tell half, and of any it does something.
+    but of a level that is nothing but damage it has to tell half, and one case has to pass.
     """
     missing = [one for one in members if told.get(one["id"]) != Outcome.PASS]
     is_damage = all(one["kind"] in NEGATIVE_KINDS for one in members)

@@ -249,5 +249,6 @@ def test_tables_without_scores_stay():
     nulls = pa.table({"id": [1], "_score": pa.array([None], pa.float32())})
 
     assert plain is settled(plain, plain, "0.1")
+    assert _found([1], [3e-7]) == settled(_found([1], [3e-7]), _found([1], [-3e-7]), "0")
     assert plain is settled(scored, plain, "0.1")
     assert nulls.equals(settled(scored, nulls, "0.1"))

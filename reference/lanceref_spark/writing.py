@@ -18,9 +18,9 @@ from uuid import uuid4
 import pyarrow as pa
 import pylanceref
 from lanceref.core.errors import NotFound, SchemaRefused
-from pylanceref.fragment import write_fragments
 from pylanceref.metadata import FragmentMetadata
 from pylanceref.operation import LanceOperation, Transaction
+from pylanceref.write import write_files
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
@@ -86,7 +86,7 @@ def write_task(aimed: Aim, batches: Iterator[pa.RecordBatch]) -> Fragments:
     first = next(rows, None)
     if first is None:
         return Fragments((), partition, attempt, query)
-    made: list[FragmentMetadata] = write_fragments(  # type: ignore[assignment]
+    _, (*_, new) = write_files(
         chain([first], rows),
         aimed.options.uri,
         aimed.schema,
@@ -94,6 +94,7 @@ def write_task(aimed: Aim, batches: Iterator[pa.RecordBatch]) -> Fragments:
         storage_options=aimed.options.storage_options,
         **_file_options(aimed.options),  # type: ignore[arg-type]
     )
+    made = map(FragmentMetadata.from_message, new.fragments)
     texts = tuple(json.dumps(one.to_json()) for one in made)
     return Fragments(texts, partition, attempt, query)
 

@@ -35,7 +35,7 @@ from pylanceref.sql.filters import condition
 from pylanceref.table_handle import OpenTable
 from pylanceref.types import reader_of
 from pylanceref.udf import BatchUDF, new_columns
-from pylanceref.write import write_fragments
+from pylanceref.write import write_files, write_fragments
 
 if TYPE_CHECKING:
     from lanceref.operations.new_data import ColumnSource
@@ -146,9 +146,8 @@ class LanceFragment:
     @staticmethod
     def create_from_file(filename: str, dataset: OpenTable, fragment_id: int) -> FragmentMetadata:
         """Describe a data file as a fragment. Raises NotFound, SchemaRefused."""
-        described = operations.new_data.external_file
-        entry, num_rows = described(dataset._snapshot, filename, whole=True)
-        return FragmentMetadata(fragment_id, [DataFile.from_message(entry)], num_rows)
+        entry, rows = operations.new_data.external_file(dataset._snapshot, filename, whole=True)
+        return FragmentMetadata(fragment_id, [DataFile.from_message(entry)], rows)
 
     @staticmethod
     def create(
@@ -159,15 +158,15 @@ class LanceFragment:
         max_rows_per_group: int | None = 1024,
         **kwargs: object,
     ) -> FragmentMetadata:
-        """Write all rows as one fragment; `kwargs` as in `write_fragments`. Raises DataRefused."""
+        """Write all rows as one fragment; `kwargs` as in `write_files`. Raises DataRefused."""
         progress = kwargs.get("progress")
         if isinstance(progress, FragmentWriteProgress):
             kwargs["progress"] = Reporter(progress, fragment_id or 0)
         sizes = {"max_rows_per_file": ADDRESS_LIMIT, "max_rows_per_group": max_rows_per_group}
-        made = write_fragments(data, dataset_uri, schema, **sizes, **kwargs)  # type: ignore[arg-type]
-        if not isinstance(made, list) or not made:
+        _, (*_, new) = write_files(data, dataset_uri, schema, **sizes, **kwargs)  # type: ignore[arg-type]
+        if not new.fragments:
             raise DataRefused("Input data was empty.")
-        return replace(made[0], id=fragment_id or 0)
+        return replace(FragmentMetadata.from_message(new.fragments[0]), id=fragment_id or 0)
 
     def delete(self, predicate: object) -> FragmentMetadata | None:
         """Take out the rows that pass a filter; None when none is left. Raises QueryRefused."""

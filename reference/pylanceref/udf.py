@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -140,9 +139,9 @@ def mapped_source(
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), columns)
     module, schema = operations.new_data, function.output_schema
     if schema is None:
-        each = (module.live_rows(snapshot, rows, projection, 1) for rows in snapshot.fragments)
+        first = snapshot.scan(snapshot.fragments, projection, 1, 0, 1)
         nothing = pa.RecordBatch.from_pylist([], schema=projection.schema)
-        schema = function.for_batch(next(chain.from_iterable(each), nothing)).schema
+        schema = function.for_batch(next(first, nothing)).schema
 
     def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
         size = module.BATCH_ROWS if batch_size is None else batch_size

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
+from typing import TypeAlias, TypedDict, Unpack
 
 import pyarrow as pa
 from lanceref.blobs.blob_writer import BlobPolicy, check_thresholds, declared_schema
@@ -49,6 +49,7 @@ Destination = str | os.PathLike[str] | OpenTable
 """Where to write: a table by its URI, or an opened version of it."""
 
 Bases = Sequence[table_pb2.BasePath]
+Written: TypeAlias = "tuple[Plan, Bases, data_files.NewFiles]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +141,6 @@ def homes_of(target: Target, bases: Bases, chosen: Sequence[str] | None) -> list
         raise TypeError(f"target_bases must be a list of names, got {chosen!r}")
     branch = target.base.message.branch if target.base else ""
     return data_files.homes(target.store, target.uri, branch, bases, chosen or ())
-
-
-Written = tuple[Plan, Bases, data_files.NewFiles]
 
 
 class FileArguments(TypedDict, total=False):
@@ -288,20 +286,25 @@ def _session_of(uri: Destination, session: Session | None) -> Session | None:
     return uri.session()
 
 
-def write_fragments(
+def write_files(
     data: object,
     dataset_uri: Destination,
     schema: pa.Schema | None = None,
-    *,
-    return_transaction: bool = False,
     mode: str = "append",
     session: Session | None = None,
     **files: Unpack[FileArguments],
-) -> list[FragmentMetadata] | Transaction:
-    """Write rows as data files; return their fragments, or the transaction that lists them."""
+) -> tuple[Target, Written]:
+    """Write rows as data files; return the table as it was, and what was written."""
     _session_of(dataset_uri, session)
     target = open_target(dataset_uri, store_options(files.get("storage_options")))
-    written = write_rows(data, target, schema, mode, **files)
+    return target, write_rows(data, target, schema, mode, **files)
+
+
+def write_fragments(
+    *given: object, return_transaction: bool = False, **files: object
+) -> list[FragmentMetadata] | Transaction:
+    """Write rows as `write_files`; return their fragments, or the transaction that lists them."""
+    target, written = write_files(*given, **files)  # type: ignore[arg-type]
     if return_transaction:
         return from_message(_transaction(target, written, {}))
     return list(map(FragmentMetadata.from_message, written[-1].fragments))

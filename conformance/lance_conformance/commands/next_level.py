@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -36,7 +36,8 @@ def next_level(
     active = {case.id: case for case in cases.load(fixtures) if case.is_active}
     found = run_options.read_results(report, active.values()) if report is not None else {}
     told = {id_: result.read for id_, result in found.items()}
-    counted = _counted(active.values())
+    manifests = (case.manifest for case in active.values())
+    counted = levels.members(manifests, register.load())
     name = first_unreached(counted, told)
     if name is None:
         typer.echo("every level is reached")
@@ -51,13 +52,6 @@ def next_level(
     for case in to_start_with([active[one["id"]] for one in counted[name]], told):
         typer.echo(f"  {case.id}  [{_ended(found.get(case.id))}] {case.title}")
     typer.echo(f"lance-conformance run --level {name} -- CMD")
-
-
-def _counted(active: Iterable[Case]) -> dict[str, list[levels.Manifest]]:
-    """Return the cases that count for each level."""
-    active, clauses = list(active), register.load()
-    must = {case.id for case in active if register.has_must(case.clauses, clauses)}
-    return levels.members((case.manifest for case in active), lambda one: one["id"] in must)
 
 
 def _ended(result: CaseResult | None) -> str:

@@ -17,7 +17,7 @@ from lance_conformance.checks import VALIDATE
 from lance_conformance.levels import Manifest, in_the_way, members
 from lance_conformance.outcomes import DEATHS, Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
-from lance_conformance.register import Clause, has_must
+from lance_conformance.register import Clause
 from lance_conformance.runner import CaseResult
 
 
@@ -151,8 +151,7 @@ def levels(
     """
     by_id = {result.case.id: result for result in results}
     tried = {result.case.level for result in results}
-    must = {case.id for case in active if has_must(case.clauses, register)}
-    every = members((case.manifest for case in active), lambda one: one["id"] in must)
+    every = members((case.manifest for case in active), register)
     return {name: _level(own, by_id) for name, own in every.items() if name in tried}
 
 

@@ -15,7 +15,7 @@ from lanceref.proto.table_pb2 import IndexSection
 from lanceref.table.lineage import encode_versions
 from lanceref.transactions.index_entries import set_covered
 from pylanceref.file import LanceFileWriter
-from pylanceref.fragment import LanceFragment, write_fragments
+from pylanceref.fragment import LanceFragment
 from pylanceref.metadata import DataFile as metadata_DataFile
 from pylanceref.metadata import FragmentMetadata, RowIdMeta
 from pylanceref.operation import Index as operation_Index
@@ -72,7 +72,7 @@ ALL = rows(0, 6)
 
 def new(uri: str, table: pa.Table, mode: str = "append") -> list[FragmentMetadata]:
     """Write a fragment that no version has yet; mode `overwrite` numbers its fields anew."""
-    return write_fragments(table, uri, mode=mode, data_storage_version="2.1")  # type: ignore[return-value]
+    return [LanceFragment.create(uri, table, mode=mode, data_storage_version="2.1")]
 
 
 def mixed(uri: str) -> None:

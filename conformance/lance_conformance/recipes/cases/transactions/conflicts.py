@@ -168,6 +168,11 @@ _LEFT = {"append": _SEVEN, "overwrite": _OVERWRITTEN, "merge": MERGED, "project"
     "delete": WITHOUT_1, "rewrite": _MOVED}  # fmt: skip
 """Rows that an operation leaves where they are not those before it."""
 
+_FACTS: Mapping[str, dict[str, Any]] = {"config": {"config": {"k": "1"}},
+    "index": {"indices": [{"name": "i"}]}, "reserve": {"max_fragment_id": 4},
+    "append-reserve": {"max_fragment_id": 5}, "overwrite-index": {"indices": []}}  # fmt: skip
+"""What an operation leaves in the manifest, whatever passes it but for some pairs."""
+
 _STOPPED = {"append": "append/overwrite append/restore append/merge append/project",
     "overwrite": "overwrite/overwrite",
     "replaced": "delete/overwrite index/overwrite rewrite/restore merge/overwrite merge/restore "
@@ -193,7 +198,8 @@ def _pairs(by_clause: Mapping[str, str]) -> Iterator[tuple[tuple[str, str, str],
 CASES: tuple[Recipe, ...] = (
     *(_conflict(*named, _KINDS[theirs], _KINDS[ours], _LEFT.get(theirs, ALL))
         for named, ours, theirs in _pairs(_STOPPED)),
-    *(_rebased(*named, _KINDS[theirs], _KINDS[ours], _LEFT.get(ours, _LEFT.get(theirs, ALL)))
+    *(_rebased(*named, _KINDS[theirs], _KINDS[ours], _LEFT.get(ours, _LEFT.get(theirs, ALL)),
+            **_FACTS.get(f"{ours}-{theirs}", _FACTS.get(theirs, {}) | _FACTS.get(ours, {})))
         for named, ours, theirs in _pairs(_PASSED)),
     _rebased("append-append", "an Append over an Append", "L.txn.conflict.append", _append, _append,
         _and_6(_SEVEN), max_fragment_id=3,
