@@ -79,13 +79,13 @@ def update(
 ) -> dict[str, int]:
     """Set columns of rows to expressions. Raises QueryRefused, EditFailed, CommitConflict."""
     version = file_version_of(table, data_storage_version)
-    bind_values(updates, table._snapshot.schema(BlobHandling.BYTES).arrow)
+    bind_values(updates, table._snapshot.schema(BlobHandling.KEPT).arrow)
 
     def attempt() -> dict[str, int]:
         snapshot = table._snapshot
         wanted = None if where is None else condition(snapshot, where)
         chosen = operations.update.select_rows(snapshot, wanted)
-        schema = snapshot.schema(BlobHandling.BYTES).arrow
+        schema = snapshot.schema(BlobHandling.KEPT).arrow
         values = bind_values(updates, schema) if chosen else {}
         batches, row_ids = operations.update.read_updated(snapshot, chosen, values)
         with Draft() as draft:

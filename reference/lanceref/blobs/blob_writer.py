@@ -110,9 +110,13 @@ def blob_rows(
             "read as descriptions holds no bytes; read it with blob_handling='all_binary'"
         )
     data = _payloads(columns["data"].cast(pa.large_binary()))
-    others = (columns.get(key, pa.nulls(len(array))) for key in ("uri", "position", "size"))
+    names = ("uri", "position", "size", "kind", "blob_id")
+    others = (columns.get(name, pa.nulls(len(array))) for name in names)
     rows = zip(array.is_valid().to_pylist(), data, *(one.to_pylist() for one in others))
-    for row, (valid, payload, uri, position, size) in enumerate(rows):
+    for row, (valid, payload, uri, position, size, kind, base) in enumerate(rows):
+        if kind is not None:
+            yield Descriptor(kind, position, size, base, uri)
+            continue
         problem = _problem(payload, uri, position, size) if valid else ""
         if problem:
             raise DataRefused(f"Blob v2 field '{name}' row {row} {problem}")

@@ -35,6 +35,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.core.arrow_buffers import children_of
+from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import DataRefused, FormatError, LimitExceeded, NotFound, UnknownEncoding
@@ -58,6 +59,12 @@ PREPARED = pa.struct(
     | {"blob_size": pa.uint64(), "position": pa.uint64()}
 )
 """Rows whose blobs are stored already, all but the inline ones."""
+
+KEPT = pa.struct(
+    {"data": pa.large_binary(), "uri": pa.utf8(), "position": pa.uint64(), "size": pa.uint64()}
+    | {"kind": pa.uint8(), "blob_id": pa.uint32()}
+)
+"""Rows of a table to be written again: bytes, or with a kind the descriptor of what stays."""
 
 _FIELDS = tuple(
     replace(part, id=-1, parent_id=-1) for part in schema_of(pa.schema(BLOB_DESCRIPTOR)).fields
@@ -245,6 +252,22 @@ class BlobFiles:
             raise LimitExceeded("L.blob.range", self._place, f"{size} bytes of blobs", allowed)
         blobs = [None if one is None else one.read(0, one.size) for one in ranges]
         return pa.array(blobs, pa.large_binary())
+
+    def kept(self, descriptors: pa.Array) -> pa.Array:
+        """Return the blobs as `KEPT`: objects outside of the data files stay where they are.
+
+        Those below the base of the data file are then of that base. Raises FormatError.
+        """
+        kind, base = descriptors.field("kind"), self._base_id
+        stays = pc.and_(pc.greater_equal(kind, EXTERNAL), descriptors.is_valid())
+        moves = pc.and_(pc.equal(kind, MANAGED), base is not None)
+        parts = {name: descriptors.field(name) for name in ("blob_uri", "position", "size")}
+        parts["kind"] = pc.if_else(moves, pa.scalar(OF_BASE, pa.uint8()), kind)
+        number = pa.scalar(base, pa.uint32())
+        parts["blob_id"] = pc.if_else(moves, number, descriptors.field("blob_id"))
+        data = self.fetch(pc.if_else(stays, pa.scalar(None, descriptors.type), descriptors))
+        columns = [data, *(pc.if_else(stays, part, None) for part in parts.values())]
+        return pa.StructArray.from_arrays(columns, fields=list(KEPT), mask=descriptors.is_null())
 
     def _range(self, source: Source, kind: int, position: int, size: int) -> BlobRange:
         if kind == DEDICATED:

@@ -160,7 +160,7 @@ def write_group(
 
     There are as many as have the target's rows each, the rows as even as can be, longer ones first.
     """
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None)
+    projection = scan_projection(snapshot.schema(BlobHandling.KEPT), None)
     total = sum(rows.num_rows for rows in group)
     count = max(total // options.target_rows_per_fragment, 1)
     fragments: list[table_pb2.DataFragment] = []

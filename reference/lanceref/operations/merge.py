@@ -183,7 +183,7 @@ def merged_rows(
 
     The ids are (updated rows,).
     """
-    projection = scan_projection(snapshot.schema(BlobHandling.BYTES), None, [ROW_ID])
+    projection = scan_projection(snapshot.schema(BlobHandling.KEPT), None, [ROW_ID])
     updated = snapshot.take(plan.updated, projection)
     ids = updated[ROW_ID].to_numpy() if len(updated) else np.empty(0, np.uint64)
     updated = updated.drop_columns([ROW_ID])

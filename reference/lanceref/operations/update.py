@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.blobs.descriptors import KEPT
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, SchemaRefused
@@ -140,7 +141,7 @@ def read_updated(
 
     Ids are (rows,). Reading the rows raises EditFailed for a value its column cannot hold.
     """
-    schema = snapshot.schema(BlobHandling.BYTES)
+    schema = snapshot.schema(BlobHandling.KEPT)
     projection, types = scan_projection(schema, None, [ROW_ID]), schema.arrow
     ids: list[Ids] = []
 
@@ -189,7 +190,7 @@ def update_columns(
                 "side fragment"
             )
     places = {value: row for row, value in enumerate(key_values(right[right_on]))}
-    schema = snapshot.schema(BlobHandling.BYTES)
+    schema = snapshot.schema(BlobHandling.KEPT)
     system = [left_on] if left_on in SYSTEM_COLUMNS else []
     projection = scan_projection(schema, [*names, *([] if system else [left_on])], system)
     held = pa.Table.from_batches(live_rows(snapshot, rows, projection), projection.schema)
@@ -209,8 +210,7 @@ def replace_values(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.Reco
     for name in right.schema.names:
         type_ = held.schema.field(name).type
         old, given = plain(held[name].combine_chunks()), plain(right[name].combine_chunks())
-        old = blobs_as_structs(old, given.type)
-        new = as_column(whole(given).take(chosen), old.type)
+        new = as_column(blobs_as_kept(whole(given).take(chosen), old.type), old.type)
         values = pc.if_else(chosen.is_valid(), new, old)
         extended = isinstance(type_, pa.BaseExtensionType)
         columns.append(type_.wrap_array(values) if extended else values)
@@ -243,25 +243,21 @@ def plain(array: pa.Array) -> pa.Array:
     return _struct(array, children, array.type)
 
 
-def blobs_as_structs(held: pa.Array, given: pa.DataType) -> pa.Array:
-    """Return the values of a table under the type of those a caller gives, where that has blobs.
+def blobs_as_kept(given: pa.Array, held: pa.DataType) -> pa.Array:
+    """Return the values a caller gives under the type of a table's that are written again.
 
-    Other values stay as they are. `given` has no extension types.
+    Values that have no blobs stay as they are. `given` has no extension types.
     """
-    if not pa.types.is_struct(given):
-        return held
-    if not pa.types.is_struct(held.type):  # bytes
-        children = [
-            held.cast(child.type) if child.name == DATA else pa.nulls(len(held), child.type)
-            for child in given
-        ]
-        return _struct(held, children, given)
-    types = {child.name: child.type for child in given}
+    if not pa.types.is_struct(held):
+        return given
+    if held == KEPT and not pa.types.is_struct(given.type):  # bytes
+        given = _struct(given, [given], pa.struct({DATA: given.type}))
+    columns = {child.name: given.field(number) for number, child in enumerate(given.type)}
     children = [
-        blobs_as_structs(held.field(child.name), types.get(child.name, child.type))
-        for child in held.type
+        blobs_as_kept(columns.get(child.name, pa.nulls(len(given), child.type)), child.type)
+        for child in held
     ]
-    return _struct(held, children, held.type)
+    return _struct(given, children, held)
 
 
 def _struct(like: pa.Array, children: list[pa.Array], type_: pa.DataType) -> pa.Array:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.blobs.descriptors import BlobFiles, descriptor_field
+from lanceref.blobs.descriptors import KEPT, BlobFiles, descriptor_field
 from lanceref.core.context import Context
 from lanceref.core.errors import Place
 from lanceref.file.column_io import DESCRIPTOR, ColumnReader, Recutter
@@ -30,11 +30,12 @@ JSON_SHOWN = "arrow.json"
 
 
 class BlobHandling(Enum):
-    """What blob columns read as: bytes, descriptors, or the types they were declared with."""
+    """What blob columns read as: bytes, descriptors, as declared, or what is written again."""
 
     BYTES = "all_binary"
     DESCRIPTIONS = "blobs_descriptions"
     DECLARED = "declared"
+    KEPT = "kept"
 
 
 def logical_schema(schema: LanceSchema, blobs: BlobHandling) -> LanceSchema:
@@ -49,9 +50,10 @@ def _logical(field: Field, blobs: BlobHandling) -> Field:
         return replace(field, arrow=arrow, metadata=metadata)
     if field.is_blob_v2 and blobs is not BlobHandling.DECLARED:
         arrow = descriptor_field(field).arrow
-        if blobs is BlobHandling.BYTES:
+        if blobs is not BlobHandling.DESCRIPTIONS:
+            type_ = KEPT if blobs is BlobHandling.KEPT else pa.large_binary()
             metadata = {key: text for key, text in field.metadata.items() if key != EXTENSION_KEY}
-            arrow = pa.field(field.name, pa.large_binary(), field.nullable, metadata or None)
+            arrow = pa.field(field.name, type_, field.nullable, metadata or None)
         return replace(field, children=(), arrow=arrow)
     if field.is_blob and blobs is BlobHandling.DESCRIPTIONS:
         return replace(field, arrow=field.arrow.with_type(DESCRIPTOR))
@@ -144,7 +146,7 @@ def logical_column(
         if field.logical_type == "json":  # L.json.column
             return jsonb.texts(array, ctx, ctx.at(0))
         if field.is_blob_v2:
-            return blobs.fetch(array)
+            return (blobs.kept if field.arrow.type == KEPT else blobs.fetch)(array)
         if field.packed is not None:
             return _part(show(array, field.packed), field)
         return mapped(array, field.arrow.type, lambda n, below: show(below, field.children[n]))

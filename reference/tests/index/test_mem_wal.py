@@ -37,10 +37,8 @@ def test_every_column_of_a_key_counts():
     found = [number for columns in every for number in shard_log.key_hashes(columns).tolist()]
 
     assert 12 == len(set(found))
-    assert [shard_log.sip_hash(bytes([0, 1, 0, 0, 0])), shard_log.sip_hash(b"\0a\xff")] == [
-        found[2],
-        found[4],
-    ]
+    wanted = [shard_log.sip_hash(one) for one in (b"\0\1\0\0\0", b"\0a\xff")]
+    assert wanted == [found[2], found[4]]
     assert shard_log.sip_hash(b"\0\1" + bytes(7) + b"\0a\xff") == found[8]
 
 

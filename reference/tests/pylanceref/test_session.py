@@ -55,8 +55,8 @@ def test_tables_share_a_session(tmp_path):
 @pytest.fixture(scope="module")
 def uri(tmp_path_factory):
     """A table with an index of each kind that can be kept."""
-    rows, random = range(600), np.random.default_rng(3)
-    vectors = random.normal(size=(600, 8)).astype(np.float32)
+    rows = range(600)
+    vectors = np.random.default_rng(3).normal(size=(600, 8)).astype(np.float32)
     data = pa.table(
         {
             "id": rows,
@@ -97,17 +97,12 @@ def test_what_is_kept_is_not_read_again(uri, name):
     assert 0.0 == cold.index_cache_hit_rate()
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "error", "text"),
-    [
-        ("nope", {}, RuntimeError, "not found: name=nope"),
-        ("id_idx", {"with_position": True}, ValueError, "inverted indices, got BTree"),
-    ],
-)
-def test_wrong_prewarm_arguments_are_refused(uri, name, arguments, error, text):
+def test_wrong_prewarm_arguments_are_refused(uri):
     """Wrong arguments of a prewarm raise the classes that pylance raises."""
-    with pytest.raises(error, match=text):
-        pylanceref.dataset(uri).prewarm_index(name, **arguments)
+    with pytest.raises(RuntimeError, match="not found: name=nope"):
+        pylanceref.dataset(uri).prewarm_index("nope")
+    with pytest.raises(ValueError, match="inverted indices, got BTree"):
+        pylanceref.dataset(uri).prewarm_index("id_idx", with_position=True)
 
 
 def test_a_table_is_opened_by_its_class(tmp_path):
@@ -134,8 +129,7 @@ def test_a_copy_and_a_table_in_another_process_have_no_session_of_it(tmp_path):
     (fragment,) = dataset.get_fragments()
     assert 1 == dataset.take([0])["a"][0].as_py()
     for again in (pickle.loads(pickle.dumps(dataset)), copy.copy(dataset), copy.deepcopy(dataset)):
-        assert dataset.to_table() == again.to_table()
-        assert dataset.version == again.version
+        assert (dataset.to_table(), dataset.version) == (again.to_table(), again.version)
         assert not mine.is_same_as(again.session())
     assert dataset.to_table() == pickle.loads(pickle.dumps(fragment)).to_table()
     pytest.importorskip("obstore")

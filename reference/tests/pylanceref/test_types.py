@@ -50,24 +50,12 @@ def test_fields_have_names_ids_and_children(tmp_path):
 
 def test_json_by_hand():
     """Metadata only where there is some."""
-    held = {
-        "fields": [
-            {
-                "name": "v",
-                "type": {
-                    "type": "fixed_size_list",
-                    "fields": [{"name": "item", "type": {"type": "float"}, "nullable": True}],
-                    "length": 4,
-                },
-                "nullable": False,
-                "metadata": {"k": "v"},
-            }
-        ],
-        "metadata": {"x": "y"},
-    }
-    schema = pa.schema(
-        [pa.field("v", pa.list_(pa.float32(), 4), False, {"k": "v"})], metadata={"x": "y"}
-    )
+    item = {"name": "item", "type": {"type": "float"}, "nullable": True}
+    kind = {"type": "fixed_size_list", "fields": [item], "length": 4}
+    vector = {"name": "v", "type": kind, "nullable": False, "metadata": {"k": "v"}}
+    held = {"fields": [vector], "metadata": {"x": "y"}}
+    field = pa.field("v", pa.list_(pa.float32(), 4), False, {"k": "v"})
+    schema = pa.schema([field], metadata={"x": "y"})
     assert held == schema_to_json(schema)
     assert schema.equals(json_to_schema(held), check_metadata=True)
 
@@ -274,8 +262,8 @@ def test_what_we_write_is_the_oracles_type(tmp_path):
     )
 
 
-def test_values_are_ordered():
-    """Among each other only."""
+def test_values_are_ordered_and_have_two_bytes():
+    """Among each other only; the upper bytes of a float32, no more or fewer."""
     one, more = BFloat16(1.0), BFloat16(1.1)
 
     assert one < more and one <= more and more > one and more >= one and one != more
@@ -283,10 +271,6 @@ def test_values_are_ordered():
     assert one != 1.0
     with pytest.raises(TypeError):
         _ = one < 2.0
-
-
-def test_a_value_is_two_bytes():
-    """The upper ones of a float32; more or fewer are refused."""
     assert BFloat16(1.5) == BFloat16.from_bytes(b"\xc0\x3f")
     assert 1.5 == float(str(BFloat16.from_bytes(b"\xc0\x3f")))
     for wrong in (b"", b"\x00", b"\x00\x00\x00"):
@@ -304,14 +288,9 @@ def test_an_array_with_a_null():
     assert array.storage.to_pylist() == [b"\x8d\x3f", None, b"\x5a\x40"]
     assert array[0] == BFloat16(1.1) and array[0] == array[0] and array[0] != array[2]
     assert array[0] == ml_dtypes.bfloat16(1.1)
+    long = str(bfloat16_array(range(30))).splitlines()  # ten values of each end
+    assert ["[", "  0,", "...,", "  20,", "]"] == [long[i] for i in (0, 1, 11, 12, 22)]
     with pytest.raises(ValueError, match="null"):
         array.to_numpy()
     with pytest.raises(TypeError, match="must be real number, not str"):
         bfloat16_array(["x"])
-
-
-def test_a_long_array_is_shown_by_its_ends():
-    """Ten values of each."""
-    text = str(bfloat16_array(range(30))).splitlines()
-
-    assert ["[", "  0,", "...,", "  20,", "]"] == [text[i] for i in (0, 1, 11, 12, 22)]

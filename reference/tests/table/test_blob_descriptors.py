@@ -18,7 +18,7 @@ from tests.table.manifests import minimal, parse
 CTX = Context("f.lance", limits=Limits(expansion_bytes=100, expansion_factor=1))
 
 
-def _files(root: Path) -> BlobFiles:
+def _files(root: Path, base_id: int | None = None) -> BlobFiles:
     """Files of a table: a data file, two sidecars, an external object, and a base."""
     beside, base = root / "t" / "data" / "f", root / "base"
     for folder in (beside, base):
@@ -35,7 +35,7 @@ def _files(root: Path) -> BlobFiles:
         )
     )
     bases = Bases(LocalStore(root / "t"), manifest)
-    return BlobFiles(bases, "f.lance", None, CTX, {})
+    return BlobFiles(bases, "f.lance", base_id, CTX, {})
 
 
 def _rows(*rows: tuple[int, int, int, int, str] | None) -> pa.Array:
@@ -74,6 +74,13 @@ def test_many_descriptors_of_the_same_bytes_are_bounded(tmp_path):
     """Descriptors of the same bytes expand no further than the limit."""
     with pytest.raises(LimitExceeded, match=r"L\.blob\.range"):
         _files(tmp_path).fetch(_rows(*[(0, 0, 10, 0, "")] * 12))
+
+
+def test_objects_of_a_base_stay_there(tmp_path):
+    """What is kept of a data file of a base names that base."""
+    kept = _files(tmp_path, 3).kept(_rows((4, 0, 4, 0, "object"), None)).to_pylist()
+    wanted = {"data": None, "uri": "object", "position": 0, "size": 4, "kind": 5, "blob_id": 3}
+    assert [wanted, None] == kept
 
 
 def _managed(path: Path, module: ModuleType) -> str:
@@ -121,7 +128,10 @@ def test_objects_of_a_table_are_read_alike(tmp_path, ours):
     assert [] == lanceref.validate(made, deep=True)
     pylanceref.dataset(made).tags.create("x", 1)
     pylanceref.dataset(made).shallow_clone(str(tmp_path / "c"), "x")
-    assert wanted[:2] == _bytes_read(pylanceref, str(tmp_path / "c"))
+    clone = pylanceref.dataset(str(tmp_path / "c"))
+    clone.optimize.compact_files(materialize_deletions_threshold=-1)
+    assert {5} == {row["kind"] for row in clone.to_table()["b"].to_pylist()}
+    assert wanted[:2] == _bytes_read(lance, clone.uri) == _bytes_read(pylanceref, clone.uri)
     pylanceref.dataset(made).tags.delete("x")
     pylanceref.dataset(made).optimize.compact_files()
     pylanceref.dataset(made).cleanup_old_versions(retain_versions=1, delete_unverified=True)

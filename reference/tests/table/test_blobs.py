@@ -12,7 +12,7 @@ from lanceref.blobs import blob_writer
 from lanceref.core.errors import DataRefused, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_0, V2_2
 from lanceref.file.schema import BLOB_EXTENSION
-from pylanceref import dataset, write_dataset
+from pylanceref import DatasetBasePath, LanceOperation, dataset, write_dataset
 from pylanceref.blob import Blob, blob_array, blob_field
 
 ANYWHERE = blob_writer.BlobPolicy(anywhere=True)
@@ -40,13 +40,11 @@ def _payload(row: object) -> bytes | None:
 def test_a_row_that_is_no_blob_is_refused(row, text):
     """The refusal names row and field; descriptions that a read returned are not written again."""
     with pytest.raises(DataRefused, match=text):
-        list(
-            blob_writer.blob_rows(pa.array([{"data": b"a"}, row], blob_writer.LONG), "b", ANYWHERE)
-        )
+        rows = pa.array([{"data": b"a"}, row], blob_writer.LONG)
+        list(blob_writer.blob_rows(rows, "b", ANYWHERE))
     with pytest.raises(DataRefused, match="holds no bytes"):
-        list(
-            blob_writer.blob_rows(pa.array([{"position": 1, "size": 2}]), "b", blob_writer.IN_PLACE)
-        )
+        rows = pa.array([{"position": 1, "size": 2}])
+        list(blob_writer.blob_rows(rows, "b", blob_writer.IN_PLACE))
 
 
 def test_an_object_that_is_not_there_is_refused(tmp_path):
@@ -137,6 +135,37 @@ def test_a_threshold_is_a_number(tmp_path, key, text):
     field = blob_field("b").with_metadata({f"lance-encoding:blob-{key}-threshold": text})
     with pytest.raises(DataRefused, match="Invalid blob threshold metadata"):
         write_dataset(pa.table([blob_array([b"a"])], schema=pa.schema([field])), tmp_path)
+
+
+REWRITES = {
+    "compact": lambda it: it.optimize.compact_files(),
+    "update": lambda it: it.update({"i": "i + 1"}),
+    "merge": lambda it: (
+        it.merge_insert("i").when_matched_update_all().execute(pa.table({"i": [2]}))
+    ),
+    "columns": lambda it: it.commit(it, _updated(it), read_version=1),
+}
+
+
+def _updated(made) -> LanceOperation.BaseOperation:
+    right = _table([b"d"]).append_column("i", [[1]])
+    fragment, fields = made.get_fragments()[0].update_columns(right, "i", "i")
+    return LanceOperation.Update(updated_fragments=[fragment], fields_modified=fields)
+
+
+@pytest.mark.parametrize("rewrite", REWRITES)
+def test_references_stay_when_rows_are_written_again(tmp_path, rewrite):
+    """External blobs stay outside, even where the object is gone, with base and range."""
+    (base := tmp_path / "base").mkdir()
+    outside = Blob(uri=f"file://{base / 'x'}", position=3, size=4)
+    table = _table([b"a", outside, "file:///none"]).append_column("i", [[1, 2, 3]])
+    bases = [DatasetBasePath(str(base), is_dataset_root=False)]
+    given = {"initial_bases": bases, "allow_external_blob_outside_bases": True}
+    made = write_dataset(table, tmp_path / "t", max_rows_per_file=2, **given)
+    REWRITES[rewrite](made)
+    rows = dataset(tmp_path / "t").to_table(columns=["b"])["b"].to_pylist()
+    found = sorted(tuple(row.values())[2:] for row in rows)
+    assert found == [(0, 0, "file:///none"), (1, 0, ""), (4, 1, "x")]
 
 
 ROWS = st.lists(st.none() | st.binary(max_size=20), max_size=12)
