@@ -57,13 +57,15 @@ class Known:
 class Reckoning:
     """Results held against a list: what nobody expected, and which entries are out of date.
 
-    `advised` are cases without a MUST that were refused or read where a clause advises otherwise.
+    `advised` are cases without a MUST that were refused or read where a clause advises otherwise,
+    `changed` the entries of unexpected results that are listed with another outcome or date.
     """
 
     listed: Mapping[str, Known] = field(default_factory=dict)
     unexpected: tuple[CaseResult, ...] = ()
     stale: tuple[str, ...] = ()
     advised: tuple[CaseResult, ...] = ()
+    changed: Mapping[str, Known] = field(default_factory=dict)
 
 
 def load(path: Path) -> list[Known]:
@@ -112,6 +114,7 @@ def reckon(
 ) -> Reckoning:
     """Hold results against a list; `all_ids` are the cases of the suite, run or not."""
     listed: dict[str, Known] = {}
+    changed: dict[str, Known] = {}
     unexpected: list[CaseResult] = []
     advised: list[CaseResult] = []
     for result in results:
@@ -120,12 +123,14 @@ def reckon(
         entry = entry_for(result, known, today)
         if entry is not None:
             listed[result.case.id] = entry
-        elif result.outcome in _CHOICES and not has_must(result.case.clauses, register):
+            continue
+        changed.update((result.case.id, one) for one in known if one.fits(result.case.id))
+        if result.outcome in _CHOICES and not has_must(result.case.clauses, register):
             advised.append(result)
         else:
             unexpected.append(result)
     stale = [text for entry in known if (text := _staleness(entry, results, all_ids, today))]
-    return Reckoning(listed, tuple(unexpected), tuple(stale), tuple(advised))
+    return Reckoning(listed, tuple(unexpected), tuple(stale), tuple(advised), changed)
 
 
 def entry_for(result: CaseResult, known: Sequence[Known], today: datetime.date) -> Known | None:

@@ -98,7 +98,8 @@ class AdapterProcess:
         answer = self._line(deadline, seconds)
         self._drain()
         if self._pending:
-            raise ProtocolError(f"more than one line in answer: {_shown(self._pending)}")
+            told = f"{_shown(answer)}, and {_shown(self._pending)} after it"
+            raise ProtocolError(f"more than one line in answer: {told}")
         return answer
 
     def note_base_memory(self) -> None:

@@ -56,7 +56,9 @@ def _unexpected(run: Run, console: Console, *, verbose: bool) -> None:
     listed = unexpected if verbose else unexpected[:MAX_LISTED]
     for number, result in enumerate(listed):
         detail = clean(result.detail) if verbose else first_line(result.detail)
-        told = f" {clean(result.case.id)}  {detail}"
+        entry = run.reckoning.changed.get(result.case.id)
+        listed_as = "" if entry is None else f" (listed as {entry.outcome}; known --update)"
+        told = f" {clean(result.case.id)}  {detail}{listed_as}"
         console.print(Text.assemble((str(result.outcome), "red"), told), soft_wrap=True)
         if verbose or number < MAX_REPEATED:
             _lines(console, block(run, result))

@@ -45,6 +45,7 @@ def test_known_list_grows_holds_and_goes_stale(call, fake, tmp_path):
     assert 2 == call(*update, "--", *fake("rejects-all"))[0]
     assert 0 == call(*update, "--issue", "D.toy.all", "--", *fake("rejects-all"))[0]
     assert 0 == call("run", "--known", known, "--", *fake("rejects-all"))[0]
+    assert "(listed as rejects-valid;" in call("run", "--known", known, "--", *fake("panics"))[1]
     code, told = call("run", "--known", known, "--", *fake("perfect"))
     assert 4 == code
     assert f'remove the entry case = "{READ}"' in told

@@ -70,15 +70,11 @@ def test_a_death_may_be_of_either_kind(make_result, listed, found, expected):
     assert expected is (A in reckoning.listed)
 
 
-def test_wildcard_that_passes_in_part_names_what_is_left(make_result):
-    """A wildcard over a passing and a failing case is to be replaced by the failing one."""
+def test_wildcards_that_are_stale(make_result):
+    """One that passes in part names what is left, one that fits nothing is an error."""
     (told,) = stale([entry("toy/any/**")], [make_result(A), make_result(B, Outcome.CRASH)])
 
     assert f'by "{B}", "{C}": {A} do not fail' in told
-
-
-def test_wildcard_that_fits_nothing_is_an_error(make_result):
-    """An entry that no case of the suite fits is reported, one that was not run is not."""
     (told,) = stale([entry("toy/any/none-*"), entry(C)], [make_result(A)])
 
     assert "no case of the suite" in told

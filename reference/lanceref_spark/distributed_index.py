@@ -68,8 +68,12 @@ def build_index(
     segments to be left, or the shards of each by their place; None leaves them as they are. A
     vector index has a model for each segment or, if it is to be shared, one that `seed` decides
     on. Other parameters are those of `create_index_uncommitted`. Raises IndexRefused for fragments
-    that are in no shard or in two, CommitConflict when every round met a compaction.
+    that are in no shard or in two and for a number below 1, CommitConflict when every round met a
+    compaction.
     """
+    for what, number in (("shards", shards), ("merged", merged)):
+        if isinstance(number, int) and number < 1:
+            raise IndexRefused(f"{what} must be at least 1, got {number}")
     table = dataset(uri, storage_options=storage_options)
     for left in reversed(range(ROUNDS)):
         own = Table(table.uri, table.version, storage_options)

@@ -27,6 +27,9 @@ SECRET = re.compile("secret|token|password|credential|account_key|service_accoun
 VARIABLE = "env:"
 """Beginning of a value that names a variable of the environment."""
 
+FILE_NAME = re.compile(r"[\w.:-]{1,200}")
+"""What a transaction id is made of, as the name of a file contains it."""
+
 REFERENCE = "reference"
 """Name of this implementation among the readers."""
 
@@ -111,7 +114,7 @@ def parse(given: Mapping[str, str]) -> Options:
         reader=texts.get("reader", REFERENCE),
         truncate=_choice(texts, "ns", ("refuse", "truncate")) == "truncate",
         skip_changes=_choice(texts, "changes", ("refuse", "skip")) == "skip",
-        transaction_id=texts.get("transaction_id"),
+        transaction_id=_file_name(texts, "transaction_id"),
         files=_files(texts),
         storage=storage,
         checkpoint=texts.get("checkpointlocation"),
@@ -140,6 +143,13 @@ def _files(texts: Mapping[str, str]) -> dict[str, object]:
     if "enable_stable_row_ids" in texts:
         files["enable_stable_row_ids"] = _flag(texts, "enable_stable_row_ids")
     return files
+
+
+def _file_name(texts: Mapping[str, str], name: str) -> str | None:
+    text = texts.get(name)
+    if text is not None and not FILE_NAME.fullmatch(text):
+        raise QueryRefused(f"option {name} is no part of a file's name: {text[:200]!r}")
+    return text
 
 
 def _number(texts: Mapping[str, str], name: str, default: int = 0) -> int:

@@ -106,10 +106,12 @@ def _file_options(options: Options) -> dict[str, object]:
 def commit(aimed: Aim, messages: Sequence[Fragments], uuid: str, properties: dict[str, str]) -> int:
     """Commit what the tasks wrote, in the order of their partitions; return the version.
 
-    A version that has the transaction already is returned as it is. Raises CommitConflict.
+    A version that has the transaction already is returned as it is: any version, where the caller
+    gave the id, or one that was made since. Raises CommitConflict.
     """
     options = aimed.options
-    done = find_version(options, aimed.read_version, lambda one: one.uuid == uuid)
+    since = None if options.transaction_id else aimed.read_version
+    done = find_version(options, since, lambda one: one.uuid == uuid)
     if done is not None:
         return done
     ordered = sorted(messages, key=lambda message: message.partition)

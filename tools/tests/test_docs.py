@@ -129,13 +129,9 @@ def test_outcomes_are_counted_by_clause():
     assert ({"x 1": 1}, {"x 1"}) == (one.wrong, one.right)
 
 
-def test_the_address_of_a_case():
-    """Dots of a slug are no part of anchors."""
+def test_addresses_of_cases_and_links():
+    """A case has an address in the site; a link out of it is text."""
     assert "../cases/a-2.1-b.html#case-x-1-0" == case_link("a/2.1/b/x-1.0")
-
-
-def test_a_link_out_of_the_site_is_text():
-    """Files of the repository are no pages of it; those of the specification are."""
     text = "See [the log](../CHANGELOG.md), [`protos/`](../protos/README.md), [b](10-a.md)."
 
     assert "See the log, `protos/`, [b](10-a.md).\n\n" == staged(text, CLAUSES, {})

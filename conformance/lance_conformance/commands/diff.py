@@ -10,6 +10,7 @@ import typer
 from lance_conformance.commands import run_options
 from lance_conformance.outcomes import GOOD
 from lance_conformance.outside_text import clean
+from lance_conformance.reports import journal
 
 Report = Annotated[Path, typer.Argument(exists=True, help="report.jsonl, or its folder.")]
 
@@ -17,8 +18,8 @@ Report = Annotated[Path, typer.Argument(exists=True, help="report.jsonl, or its 
 def diff(before: Report, after: Report) -> None:
     """Compare two reports: newly failing, newly passing, changed outcomes, cases of one alone.
 
-    Exit codes: 0 nothing fails that did not before, 1 something does, 2 wrong use. A case that only
-    the second report has is newly failing where it fails.
+    Exit codes: 0 nothing fails that did not before, 1 something does, or the second report is
+    incomplete, 2 wrong use. A case that only the second report has is newly failing where it fails.
     """
     old, new = run_options.read_outcomes(before), run_options.read_outcomes(after)
     groups: dict[str, list[str]] = {
@@ -48,4 +49,8 @@ def diff(before: Report, after: Report) -> None:
                 typer.echo(f"  {clean(line)}")
     if not any(groups.values()):
         typer.echo(f"the same outcomes in all {len(new)} cases")
-    raise typer.Exit(1 if groups["newly failing"] else 0)
+    left = {report: journal.unfinished(report) for report in (before, after)}
+    for report, why in left.items():
+        if why:
+            typer.echo(f"incomplete: {clean(str(report))}: {clean(why)}")
+    raise typer.Exit(1 if groups["newly failing"] or left[after] else 0)

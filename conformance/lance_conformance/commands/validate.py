@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from lanceref.core.context import Finding
 from lanceref.core.errors import DataRefused, ExtraMissing, NotFound, StoreFailed, Unreadable
 from lanceref.storage import is_local
 from lanceref.storage.local_file import local_path, refusals
@@ -44,6 +43,11 @@ class Format(StrEnum):
     JUNIT = "junit"
 
 
+Version = Annotated[
+    int | None, typer.Option(min=1, help="Version of a dataset.", show_default="the latest")
+]
+
+
 def validate(
     paths: Annotated[
         list[str],
@@ -52,6 +56,7 @@ def validate(
         ),
     ],
     deep: Annotated[bool, typer.Option(help="Also decode the data files of a dataset.")] = False,
+    version: Version = None,
     format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TEXT,
     storage_option: StorageOptions = None,
     external: Annotated[
@@ -72,6 +77,7 @@ def validate(
 ) -> None:
     """Report all findings. Exit 0: clean; 1: a MUST is broken; 2: nothing to read at a PATH.
 
+    Looks at the latest version of a dataset, or at `--version`, and for the files of tagged ones.
     Of several paths all are reported before it ends, JSON in one array, and the worst decides.
     """
     if output is not None and (output.suffix not in view.TABLES or len(paths) > 1):
@@ -80,17 +86,17 @@ def validate(
         _checked,
         executor=partial(executor_of, executor, spark, "checked"),
         deep=deep,
+        version=version,
         options=storage_options(storage_option),
         external=external,
     )
     reports, refused = _each(paths, check)
-    found = {path: report.findings for path, report in reports.items()}
     if output is not None and not refused:
         view.write_table(paths[0], reports[paths[0]], output)
-    _print(found, format_, len(refused), several=len(paths) > 1)
+    _print(reports, format_, len(refused), several=len(paths) > 1)
     if refused:
         raise typer.BadParameter("; ".join(refused))
-    if any(finding.severity == "must" for findings in found.values() for finding in findings):
+    if any(map(_is_broken, reports.values())):
         raise typer.Exit(1)
 
 
@@ -113,6 +119,7 @@ def _checked(
     *,
     executor: Callable[[], Executor],
     deep: bool,
+    version: int | None,
     options: dict[str, str],
     external: bool,
 ) -> Report:
@@ -120,28 +127,37 @@ def _checked(
     place = _materialised(path)
     _check_there(place)
     return validate_with(
-        executor(), place, deep=deep, storage_options=options, allow_external=external
+        executor(),
+        place,
+        deep=deep,
+        version=version,
+        storage_options=options,
+        allow_external=external,
     )
 
 
+def _is_broken(report: Report) -> bool:
+    return any(finding.severity == "must" for finding in report.findings)
+
+
 def _print(
-    found: Mapping[str, Sequence[Finding]], format_: Format, num_refused: int, *, several: bool
+    reports: Mapping[str, Report], format_: Format, num_refused: int, *, several: bool
 ) -> None:
     """Print the findings of each path, and of several paths how many are clean."""
     if format_ is not Format.TEXT:
         form = view.to_json if format_ is Format.JSON else view.to_junit
-        texts = [form(path, findings) for path, findings in found.items()]
+        texts = [form(path, report.findings) for path, report in reports.items()]
         before, between, after = ("[", ",\n", "]") if format_ is Format.JSON else _JUNIT
         if texts:
             typer.echo(f"{before}{between.join(texts)}{after}" if several else texts[0])
         return
-    for path, findings in found.items():
-        for line in view.to_text(path, findings):
+    for path, report in reports.items():
+        for line in view.to_text(path, report):
             typer.echo(line)
     if several:
-        broken = sum(any(one.severity == "must" for one in its) for its in found.values())
-        clean = sum(not its for its in found.values())
-        told = f"{len(found) + num_refused} paths: {clean} clean, {broken} with a broken MUST"
+        broken = sum(map(_is_broken, reports.values()))
+        clean = sum(not report.findings for report in reports.values())
+        told = f"{len(reports) + num_refused} paths: {clean} clean, {broken} with a broken MUST"
         typer.echo(f"{told}, {num_refused} cannot be read" if num_refused else told)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PARTS = ("protos", "spec", "fixtures", "reference", "conformance", "tools")
-"""Folders that are taken out of a revision."""
+"""Folders that are taken out of a revision, and the pages beside them."""
 
 _COMPARED = ("protos", "spec", "fixtures")
 """Folders whose files are compared: a symbolic link in them could lead into the other tree."""
@@ -127,7 +127,7 @@ def _listed(commit: str) -> Iterator[tuple[str, str]]:
         mode, _, blob = entry.decode().split()
         path = os.fsdecode(name)
         parts = path.split("/")
-        if parts[0] not in _PARTS:
+        if parts[0] not in _PARTS and not (len(parts) == 1 and path.endswith(".md")):
             continue
         if mode not in _FILE_MODES:
             raise NoTree(f"{path!r} in {commit[:12]} is a symbolic link or a submodule")

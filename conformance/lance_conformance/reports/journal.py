@@ -25,6 +25,8 @@ from lance_conformance.runner import CaseResult, CheckResult
 UNFINISHED = "the run did not end"
 """What the header says while cases are still judged."""
 
+CUT_OFF = "its last line is missing"
+
 SAME = ("suite", "subset", "profile", "selection", "implementation", "capabilities")
 """What must be equal in the headers of a report and of the run that goes on with it."""
 
@@ -112,6 +114,14 @@ def outcomes(path: Path) -> dict[str, Outcome]:
         return {str(one["id"]): Outcome(one["outcome"]) for one in _cases(path)}
 
 
+def unfinished(path: Path) -> str:
+    """Return why a report lacks cases, nothing where it does not. Raises likewise."""
+    with _reading(path):
+        told = _all(path)
+        whole = told[-1].get("type") == "footer"
+        return str(told[0].get("incomplete", "" if whole else CUT_OFF))
+
+
 def results(path: Path, cases: Iterable[Case]) -> dict[str, CaseResult]:
     """Return the results that a report has of some cases, by id. Raises likewise."""
     chosen = {case.id: case for case in cases}
@@ -121,10 +131,14 @@ def results(path: Path, cases: Iterable[Case]) -> dict[str, CaseResult]:
 
 
 def _cases(path: Path) -> list[dict[str, Any]]:
+    return [item for item in _all(path) if item.get("type") == "case"]
+
+
+def _all(path: Path) -> list[dict[str, Any]]:
     file = path / REPORT if path.is_dir() else path
     if not file.is_file():
         raise CannotResume(f"{path} has no {REPORT}")
-    return [item for item in _objects(file) if item.get("type") == "case"]
+    return _objects(file)
 
 
 @contextmanager

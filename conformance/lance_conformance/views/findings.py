@@ -17,8 +17,9 @@ from lanceref_spark.validation import Checked, Report
 from lance_conformance.outside_text import clean
 
 
-def to_text(path: str, findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a paragraph per finding and a closing count."""
+def to_text(path: str, report: Report) -> Iterator[str]:
+    """Yield a paragraph per finding and a closing count, with the version of a table."""
+    findings = report.findings
     for finding in findings:
         yield f"{finding.severity.upper():<6} {finding.clause}"
         yield f"       {clean(finding.file)} at byte {finding.offset}, {finding.size} bytes"
@@ -28,7 +29,8 @@ def to_text(path: str, findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
         counts[finding.severity] += 1
     told = ", ".join(f"{count} {level}" for level, count in counts.items())
-    yield f"{clean(path)}: {'clean' if not findings else told}"
+    version = f" (version {report.version})" if report.version else ""
+    yield f"{clean(path)}{version}: {'clean' if not findings else told}"
 
 
 def to_json(path: str, findings: Sequence[Finding]) -> str:

@@ -146,6 +146,22 @@ def test_several_paths_have_one_summary_and_exit_code(broken, tmp_path):
     assert 0 == _validate(GOOD, TABLE)[0]
 
 
+def test_a_version_is_chosen_and_files_of_tagged_ones_are_looked_for(tmp_path):
+    """The latest version is clean, and an older one that lacks a file is not."""
+    uri, rows = tmp_path / "t", pa.table({"a": [1, 2]})
+    made = pylanceref.write_dataset(rows, uri)
+    made.delete("a = 1")
+    pylanceref.write_dataset(rows, uri, mode="overwrite")
+    next((uri / "_deletions").iterdir()).unlink()
+    assert (0, f"{uri} (version 3): clean\n") == _validate(uri)
+    assert 1 == _validate(uri, "--version", "2")[0]
+    made.tags.create("whole", 1)
+    assert 0 == _validate(uri)[0]
+    made.tags.create("gold", 2)
+    code, told = _validate(uri)
+    assert 1 == code and "MUST   L.table.files.exist" in told
+
+
 def test_several_paths_in_other_forms(broken):
     """One JSON array, one XML document, and no table."""
     found = json.loads(_validate(GOOD, broken, "--format", "json")[1])

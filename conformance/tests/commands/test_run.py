@@ -110,3 +110,10 @@ def test_two_reports_are_compared(call, fake, tmp_path):
     code, told = diff("wrong-answer", "rejects-all")
     assert 0 == code
     assert "fail -> rejects-valid" in told
+    report = (tmp_path / "perfect" / "report.jsonl").read_text()
+    (tmp_path / "cut.jsonl").write_text(report[: report.rindex('{"type": "footer"')])
+    same, why = (
+        "the same outcomes in all 3 cases",
+        "incomplete: cut.jsonl: its last line is missing",
+    )
+    assert diff("perfect", "cut.jsonl") == (1, f"{same}\n{why}\n")

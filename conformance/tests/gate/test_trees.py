@@ -25,6 +25,7 @@ def repository(tmp_path, monkeypatch):
     git(tmp_path, "commit", "-qm", "one")
     (tmp_path / "spec").mkdir()
     (tmp_path / "spec" / "register.json").write_text('{"clauses": []}')
+    (tmp_path / "README.md").write_text("[clauses](spec/register.json)")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-qm", "two")
     monkeypatch.chdir(tmp_path)
@@ -32,12 +33,12 @@ def repository(tmp_path, monkeypatch):
 
 
 def test_a_revision_has_what_it_had(repository):
-    """The older revision has no register, and only folders that a gate looks at."""
+    """The older revision has no register, and only what a gate looks at: links lead to pages."""
     with trees.opened("HEAD~1") as old, trees.opened("HEAD") as new:
         assert ["protos"] == [path.name for path in old.root.iterdir()]
         assert old.register is None
         assert new.register == new.root / "spec" / "register.json"
-        assert new.fixtures is None
+        assert new.fixtures is None and (new.root / "README.md").exists()
         assert new.packages is None
     assert not new.root.exists()
 

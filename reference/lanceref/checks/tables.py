@@ -31,7 +31,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.storage import Source, Store
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table import refs
-from lanceref.table.bases import Bases
+from lanceref.table.bases import OF_ROWS, Bases, needed_by
 from lanceref.table.columns import FragmentReader, OpenFile
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.fragments import Fragment
@@ -157,9 +157,20 @@ def check_refs(store: Store, ctx: Context) -> None:
             _check_ref(name, refs.check_tag_name, tag["branch"], clause, ctx, place)
             try:
                 if tag["branch"] is None:
-                    find_version(store, ctx, tag["version"])
+                    _check_files(store, ctx, tag["version"])
             except NotFound as error:
                 ctx.lint("L.table.refs.exists", place, error, f"version {tag['version']}")
+
+
+def _check_files(store: Store, ctx: Context, version: int) -> None:
+    """Look for the files of the rows of a version. Raises NotFound where there is none of it."""
+    find_version(store, ctx, version)
+    with ctx.piece():
+        manifest, _ = open_checked(store, ctx, version)
+        bases = Bases(store, manifest)
+        for needed in needed_by(manifest, bases):
+            if needed.kind in OF_ROWS and not needed.path.endswith("/"):
+                bases.open_deletion_file(needed.path, needed.base_id)
 
 
 def _check_ref(

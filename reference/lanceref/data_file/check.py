@@ -286,7 +286,9 @@ def _own_gap(opened: DataFile, start: int, end: int) -> None:
     kind = "padding" if padded else "unreferenced"
     ctx.leaf(start, end, kind, kind, clause)
     if ctx.validating:
-        data = bytes(opened.bytes.cursor(Extent(start, end - start), kind, clause).data)
-        if data != bytes([PADDING_BYTE]) * (end - start):
-            wanted = f"bytes {PADDING_BYTE:02x}"
-            ctx.lint(clause, ctx.at(start, end - start), data[:16].hex(), wanted)
+        cursor = opened.bytes.cursor(Extent(start, end - start), kind, clause)
+        data = np.frombuffer(cursor.data, np.uint8)
+        wrong = np.flatnonzero(data != PADDING_BYTE)
+        if len(wrong):
+            at, wanted = start + int(wrong[0]), f"bytes {PADDING_BYTE:02x}"
+            ctx.lint(clause, ctx.at(at, end - at), data[wrong[0] :][:16].tobytes().hex(), wanted)

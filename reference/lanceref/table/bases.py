@@ -116,6 +116,10 @@ OF_A_TABLE = (DATA_FOLDER, DELETIONS, INDICES, TRANSACTIONS, VERSIONS)
 """Folders directly below the root of a table or of a branch."""
 
 
+DATA_FILE, DELETION_FILE = OF_ROWS = "data file", "deletion file"
+"""Kinds of what holds the rows of a version."""
+
+
 @dataclass(frozen=True, slots=True)
 class Needed:
     """An object, or with a slash at its end a folder, below a base (None: the table's own root)."""
@@ -133,12 +137,12 @@ def needed_by(manifest: Manifest, bases: Bases) -> Iterator[Needed]:
     for fragment in manifest.fragments:
         for file in (*fragment.files, *(overlay.file for overlay in fragment.overlays)):
             path = bases.data_path(file.path, file.base_id)
-            yield Needed("data file", path, file.base_id)
-            yield Needed("data file", f"{PurePosixPath(path).with_suffix('')}/", file.base_id)
+            yield Needed(DATA_FILE, path, file.base_id)
+            yield Needed(DATA_FILE, f"{PurePosixPath(path).with_suffix('')}/", file.base_id)
         entry = fragment.deletion_file
         if entry is not None:
             path = deletion_path(fragment.id, entry, fragment.place)
-            yield Needed("deletion file", path, base_of(entry))
+            yield Needed(DELETION_FILE, path, base_of(entry))
     for index in manifest.indices:
         folder = f"{INDICES}/{UUID(bytes=bytes(index.uuid.uuid))}/"
         yield Needed("index file", folder, base_of(index))

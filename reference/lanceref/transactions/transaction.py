@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 
 from lanceref.core.context import Context
 from lanceref.core.cursor import FileBytes, parse_message
+from lanceref.core.errors import OperationRefused
 from lanceref.file.arrow_schema import field_message
 from lanceref.file.schema import LanceSchema
 from lanceref.proto import table_pb2
@@ -76,8 +77,13 @@ def transaction_name(message: Transaction) -> str:
 
 
 def write_transaction(store: Store, message: Transaction, draft: Draft) -> str:
-    """Write the file of a transaction; return its name below the folder."""
+    """Write the file of a transaction; return its name below the folder.
+
+    Raises OperationRefused for an id that cannot be part of a file's name.
+    """
     name = transaction_name(message)
+    if "/" in name or "\0" in name:
+        raise OperationRefused(f"transaction id {message.uuid!r:.80} is no part of a file's name")
     draft.add((store, f"{FOLDER}/{name}"))
     store.put(f"{FOLDER}/{name}", message.SerializeToString(deterministic=True))
     return name

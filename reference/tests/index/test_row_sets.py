@@ -131,15 +131,11 @@ def test_numbers_of_a_fragment_that_no_address_holds_are_refused(side, name, num
         bring_forward([entry])
 
 
-def test_a_run_has_the_rows_that_are_there():
-    """However long it says it is."""
+def test_runs_and_sizes():
+    """A run has the rows that are there; Bloom filters have sizes."""
     spans = Spans(np.array([1, 0, 2]), np.array([3, 0, 5]), np.array([2**32, 1, 0]))
     keys = np.array([0, 1, 2**32, 2**32 + 3, 2**32 + 9, 2**33 + 5, 2**33 + 6], np.uint64)
     assert [0, 2**32 + 3, 2**32 + 9] == spans.among(keys).tolist()
-
-
-def test_sizes():
-    """As the official writer chooses them."""
     assert bloom.size_for(8192, 0.00057) == 32768
     assert bloom.size_for(500, 0.01) == 1024
     assert bloom.size_for(1, 0.9) == 32

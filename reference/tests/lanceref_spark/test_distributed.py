@@ -196,6 +196,9 @@ def test_the_caller_chooses_groups(table):
     for wrong in ([[0, 1]], [[*range(8)], [3]]):
         with pytest.raises(IndexRefused, match="each must be in one shard"):
             build_index(Loop(), table.uri, "n", "BTREE", shards=wrong)
+    for wrong in ({"shards": 0}, {"merged": 0}):
+        with pytest.raises(IndexRefused, match="must be at least 1, got 0"):
+            build_index(Loop(), table.uri, "n", "BTREE", **wrong)
 
 
 class Meanwhile(Loop):

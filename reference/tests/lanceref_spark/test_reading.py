@@ -22,6 +22,7 @@ pytestmark = pytest.mark.spark
         ({"path": "t", "batch_size": "0"}, "option batch_size"),
         ({"path": "t", "with_row_id": "yes"}, "one of false, true"),
         ({"path": "t", "ns": "round"}, "one of refuse, truncate"),
+        ({"path": "t", "transaction_id": "a/b"}, "no part of a file's name: 'a/b'"),
         ({"path": "t", "version": "1", "tag": "x"}, "exclude each other"),
     ],
 )

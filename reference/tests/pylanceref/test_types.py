@@ -43,6 +43,9 @@ def test_fields_have_names_ids_and_children(tmp_path):
     assert [("a", 0), ("s", 1), ("k", 4), ("c", 5)] == [(f.name(), f.id()) for f in schema.fields()]
     (inner,) = schema.fields()[1].children()
     assert ("C", 2, ["item"]) == (inner.name(), inner.id(), [f.name() for f in inner.children()])
+    assert 3 == schema.field("s.C.item").id() == schema.field("s.`C`.item").id()
+    assert schema.field("s.c") is None
+    assert pa.field("item", pa.utf8()) == schema.field("s.C.item").to_arrow()
     assert repr(schema).startswith("Schema {") and "'a'" in repr(schema)
     made.alter_columns({"path": "s.C", "name": "D"})
     assert 2 == made.lance_schema.field("s.D").id()
@@ -130,18 +133,14 @@ def test_the_oracle_counts_the_same(tmp_path, version):
 VECTORS = {"a": [1.0, 2.0], "b": [3.0, 4.0]}
 
 
-def test_names_of_columns():
-    """A dictionary has ids, a list and an array have not."""
+def test_vectors_become_a_table():
+    """A dictionary has ids, a list and an array have not; vectors have one length."""
     table = vec_to_table(VECTORS)
     assert table.to_pydict() == {"id": ["a", "b"], "vector": [[1.0, 2.0], [3.0, 4.0]]}
     assert table.schema.field("vector").type == pa.list_(pa.float32(), 2)
     array = np.array([[1.0, 2.0]])
     assert vec_to_table(array, names="v").column_names == ["v"]
     assert vec_to_table([[1.0, 2.0]]).column_names == ["vector"]
-
-
-def test_what_is_refused():
-    """Vectors of several lengths, and what holds none."""
     with pytest.raises(ValueError, match="same length"):
         vec_to_table([[1.0], [1.0, 2.0]])
     with pytest.raises(NotImplementedError):
@@ -166,14 +165,6 @@ def test_a_new_table_needs_no_migration(tmp_path):
     dataset._snapshot.manifest.message.fragments[0].physical_rows = 2
     dataset._snapshot.manifest.message.fragments[0].deletion_file.read_version = 1
     assert pylanceref.lance.manifest_needs_migration(dataset)
-
-
-def test_fields_are_found_by_path():
-    """Of names in the same case."""
-    schema = LanceSchema.from_pyarrow(SCHEMA)
-    assert 3 == schema.field("s.C.item").id() == schema.field("s.`C`.item").id()
-    assert schema.field("s.c") is None
-    assert pa.field("item", pa.utf8()) == schema.field("s.C.item").to_arrow()
 
 
 @pytest.mark.parametrize("type_", [pa.map_(pa.utf8(), pa.int8()), pa.string_view(), pa.json_()])

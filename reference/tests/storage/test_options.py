@@ -31,14 +31,10 @@ def test_what_is_no_text_is_refused(own, lock):
 
 
 def test_a_uri_is_taken_apart():
-    """The path is decoded and has no slash at its ends."""
+    """A URI has a scheme, which is known, and a path."""
     assert Location("s3+ddb", "b", "x y/t", "q=1") == parse_uri("s3+ddb://b/x%20y/t/?q=1")
     below = [contains("s3://b/t?q=1", uri) for uri in ("s3://b/t/x?r=2", "s3://b/tx", "s3://b")]
     assert [True, False, False] == below
-
-
-def test_an_unknown_scheme_is_not_found():
-    """The error lists the schemes that there are."""
     with pytest.raises(NotFound, match=r"(?s)'gopher'.*s3\+ddb"):
         parse_uri("gopher://x/y")
 

@@ -149,6 +149,11 @@ def test_a_table_is_created_once(tmp_path):
 
     with pytest.raises(errors.AlreadyExists, match="already exists"):
         _commit(store, _overwrite(), create_only=True)
+    for wrong in ("a/b", "a\0b"):
+        staged = _append(1)
+        staged.transaction.uuid = wrong
+        with pytest.raises(errors.OperationRefused, match="no part of a file's name"):
+            _commit(store, staged)
 
 
 def test_of_many_writers_each_gets_a_version(tmp_path):

@@ -70,8 +70,10 @@ def check(segment: Segment) -> None:
 
 
 def _lint(index: VectorIndex, clause: str, found: str, wanted: str) -> None:
-    found = f"{found} of {index.segment.folder}"
-    index.segment.ctx.lint(clause, index.head.place, found=found, wanted=wanted)
+    """Report a fault of the rows, which are in the second file where there are two."""
+    single = isinstance(index, SingleFileIndex)
+    place = index.head.place if single else index.segment.file(AUXILIARY).place
+    index.segment.ctx.lint(clause, place, found=found, wanted=wanted)
 
 
 def _check_assignment(index: VectorIndex, number: int, vectors: AnyVectors) -> None:

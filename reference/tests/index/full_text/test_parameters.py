@@ -262,15 +262,11 @@ def test_worked_steps():
     assert ["chanton", "le"] == forms("chantons les", language="French", remove_stop_words=False)
 
 
-def test_positions_count_what_is_dropped():
-    """The word after two stop words lies at 2."""
+def test_positions_and_lower_case():
+    """Positions count dropped words; lower case is by character."""
     assert [("fox", 2)] == list(Analyzer(parameters.Analysis()).tokens("of the fox"))
     ngrams = Analyzer(parameters.Analysis(base_tokenizer="ngram", stem=False))
     assert [("abc", 0), ("bcd", 0)] == list(ngrams.tokens("abcd"))
-
-
-def test_lower_case_is_by_character():
-    """A sigma at the end becomes what one in the middle does."""
     assert "οδοσ" == lowered("ΟΔΟΣ")
     assert "i̇" == lowered("İ")
 
