@@ -46,7 +46,7 @@ JUDGED = {
 def conformance(session: nox.Session) -> None:
     """Judge the reference, then the oracle, on every fixture."""
     session.install(".[oracle,sql]")
-    run = ["lance-conformance", "run", *session.posargs]
+    run = ["lance-conformance", "run", "--profile", "all", *session.posargs]
     _run_all(session, *([*run, "--out", f"report/{name}", *end] for name, end in JUDGED.items()))
 
 
