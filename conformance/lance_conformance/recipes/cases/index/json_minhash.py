@@ -11,8 +11,8 @@ from lanceref.proto.index_pb2 import JsonIndexDetails, MinHashLshIndexDetails
 from lance_conformance.recipes import indexed
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import Held, metadata, values
-from lance_conformance.recipes.constructors import case, lint
-from lance_conformance.recipes.edits import FOURTH, index, inside
+from lance_conformance.recipes.constructors import case, fault, lint
+from lance_conformance.recipes.edits import FOURTH, byte, index, inside
 from lance_conformance.recipes.handmade_files import reworked, words
 from lance_conformance.recipes.indexed import Indexed, filtered, kept
 from lance_conformance.recipes.model import Recipe, SpanPatch
@@ -106,6 +106,8 @@ CASES: tuple[Recipe, ...] = (
         values(_BANDS, "band_key", b"\x00")),
     lint("exchanged", "the signatures of two rows, exchanged", "L.index.segment.complete",
         values("signatures.lance", "_rowid", lambda old: old[8:16] + old[:8] + old[16:])),
+    fault("text", "a text of the table that is not UTF-8", "L.array.binary.utf8",
+        byte("field c", "page 0", "bytes", at=0, new=0xFF, target="data/1101*.lance")),
     case("index/any/minhash/pages", "pages of two bands, many of which end alike",
         "L.index.minhash.pages",
         reworked(kept(_ALIKE), index_files.rewritten(_BANDS, _in_pages, FOURTH))),
