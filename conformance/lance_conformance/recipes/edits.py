@@ -79,10 +79,7 @@ def inside(kind: type[Message], edit: Edit) -> Callable[[bytes], bytes]:
 
 
 def inner(message: Any, path: str) -> Any:
-    """Return what `path` names with dots in a message.
-
-    A number picks from a list, to which the one after the last adds a message.
-    """
+    """Return what `path` names with dots in a message; a number is of a list, or of a new one."""
     found = message
     for name in path.split(".") if path else ():
         if isinstance(found, MutableMapping):

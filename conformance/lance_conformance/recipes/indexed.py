@@ -108,10 +108,7 @@ def create_index(
 
 
 def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Maker:
-    """Return a maker of what `steps` write by the oracle or the reference.
-
-    `expected` is what the question of the case finds.
-    """
+    """Return a maker of what `steps` write by either library; the question finds `expected`."""
 
     def make() -> Made:
         _, files = written(lambda uri: steps(lance() if by == "oracle" else pylanceref, uri))

@@ -17,6 +17,7 @@ from lanceref.checks.tables import open_checked
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
 from lanceref.core.errors import UnknownVersion
+from lanceref.core.file_versions import FROM_WORDS, V0_1
 from lanceref.data_file.check import check_file, check_legacy
 from lanceref.file.container import is_legacy
 from lanceref.index.fragment_reuse import check_reuse
@@ -98,13 +99,16 @@ def check_rows(
         kind.check_rows(segment, Training(indexed, rows, stable, by_address))
 
 
+LEGACY_WORDS = [words for words, version in FROM_WORDS.items() if version == V0_1]
+
+
 @contextmanager
 def _legacy_skipped() -> Iterator[None]:
     """Go on where files are of 0.1, as early releases wrote them: their rows are scanned."""
     try:
         yield
     except UnknownVersion as error:
-        if error.clause.startswith("L.index."):
+        if error.found not in LEGACY_WORDS:
             raise
 
 

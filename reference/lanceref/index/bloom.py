@@ -145,6 +145,13 @@ def may_hold(filters: NDArray[np.uint32], value: np.uint64) -> NDArray[np.bool_]
     return np.asarray(((filters[:, number] & bits) == bits).all(axis=1), np.bool_)
 
 
+def holds(words: Blocks, hashes: Hashes) -> bool:
+    """Return whether a filter (blocks, 8) may hold every one of some hashes (n,)."""
+    numbers, places = places_of(hashes, len(words))
+    bits = np.uint32(1) << places
+    return bool(((words[numbers] & bits) == bits).all())
+
+
 def size_for(items: int, probability: float) -> int:
     """Return the bytes of a filter for so many items, by the share of false positives."""
     sizes = range(LEAST_BITS, MOST_BITS)

@@ -88,6 +88,9 @@ class BloomFilter(ZoneType[Zoning]):
             mask |= bloom.may_hold(self._filters, value)
         return mask
 
+    def _holds(self, zone: int, values: pa.Array) -> bool:
+        return bloom.holds(self._filters[zone], bloom.hash_values(values))
+
     @classmethod
     def requested(cls, given: Parameters) -> Zoning:
         """Return `number_of_items` and `probability` of a caller. Raises OperationRefused."""

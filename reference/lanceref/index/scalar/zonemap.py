@@ -48,7 +48,7 @@ from lanceref.index.predicate import (
 )
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
-from lanceref.index.training import Training, is_any, mask_of, sort_keys
+from lanceref.index.training import Run, Training, is_any, mask_of, sort_keys
 from lanceref.proto.index_details_pb2 import ZoneMapIndexDetails as Details
 from lanceref.table.fragments import addresses
 
@@ -147,6 +147,22 @@ class ZoneType(EntryType[P]):
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
         """Return for each zone whether a predicate may be true there: bool (zones,)."""
 
+    @abstractmethod
+    def _holds(self, zone: int, values: pa.Array) -> bool:
+        """Return whether a zone rules none of some values out, of which none is null."""
+
+    def _lacks(self, run: Run) -> bool:
+        """Whether a value that is not null is in no zone, or its zone rules it out."""
+        left = mask_of(run.values.is_valid())
+        for zone in np.flatnonzero(self.spans.fragments == run.fragment_id).tolist():
+            start, length = self.spans.starts[zone], self.spans.lengths[zone]
+            first, end = np.searchsorted(run.offsets, [start, start + length]).tolist()
+            values = run.values.slice(first, end - first).drop_null()
+            left[first:end] = False
+            if len(values) and not self._holds(zone, values):
+                return True
+        return bool(left.any())
+
     def entries(self) -> Entries:
         """Return the zones, structs of the columns, by the address of their first row.
 
@@ -158,19 +174,23 @@ class ZoneType(EntryType[P]):
 
     @classmethod
     def check_rows(cls, segment: Segment, training: Training) -> None:
-        """Report fragments without a zone that have live rows, and rows wrongly told to be null."""
-        file = segment.file(cls.path)
-        fragments, nulls = read_spans(file).fragments, read_nulls(file)
+        """Report rows in no zone, or ruled out by theirs, and rows wrongly told to be null."""
+        index, clause = cls(segment), "L.index.segment.complete"
+        nulls = read_nulls(index._file)
         covered = [rows.fragment.id for rows in training.fragments if rows.num_rows]
-        bare = [number for number in covered if number not in fragments]
+        bare = [number for number in covered if number not in index.spans.fragments]
         if segment.moves is not None:
             return
         if bare:
             found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
-            segment.ctx.lint("L.index.segment.complete", segment.place, found, wanted)
-        if nulls is None:
-            return
+            segment.ctx.lint(clause, segment.place, found, wanted)
         for run in training.runs():
+            if index._lacks(run):
+                found = f"zones of fragment {run.fragment_id} that rule out a value"
+                segment.ctx.lint(clause, segment.place, found, "the values of all live rows")
+                return
+            if nulls is None:
+                continue
             rows = addresses(run.fragment_id, run.offsets)
             told = np.isin(np.arange(len(rows)), nulls.among(rows))
             wrong = np.flatnonzero(told != mask_of(run.values.is_null()))
@@ -237,16 +257,31 @@ class ZoneMap(ZoneType[Zoning]):
         self._nans = file.numbers("nan_count", np.uint32) > 0
         self._nulls = file.numbers("null_count", np.uint32)
 
+    def _holds(self, zone: int, values: pa.Array) -> bool:
+        ends = []
+        if pa.types.is_floating(values.type):
+            nans = pa.array(np.isnan(values.to_numpy(zero_copy_only=False)))
+            ends = [values.filter(nans)[:1]]
+            values = values.filter(pc.invert(nans))
+        if len(values) and _is_bounded(values.type):
+            ends += _ends(values)
+        own = slice(zone, zone + 1)
+        return all(self._allowed(Among((one,)), own)[0] for end in ends for one in end)
+
     def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
-        """Return for each zone whether its bounds allow a value; NaN may be of either sign."""
+        return self._allowed(predicate, slice(None))
+
+    def _allowed(self, predicate: Predicate, zones: slice) -> NDArray[np.bool_]:
+        """Return for each of some zones whether its bounds allow a value; NaN has either sign."""
         assert isinstance(predicate, OnValues)
         with self._file.comparing(self._type):
-            mask = may_hold(predicate, self._least, self._greatest)
+            mask = may_hold(predicate, self._least[zones], self._greatest[zones])
         asked = predicate.values if isinstance(predicate, Among) else ()
         numbers = [one for one in asked if pa.types.is_floating(one.type)]
         if isinstance(predicate, Within) or any(one.as_py() != one.as_py() for one in numbers):
-            mask = mask | self._nans
-        return np.asarray((self._nulls < self.spans.lengths) & mask, np.bool_)
+            mask = mask | self._nans[zones]
+        is_valued = self._nulls[zones] < self.spans.lengths[zones]
+        return np.asarray(is_valued & mask, np.bool_)
 
     @classmethod
     def requested(cls, given: Parameters) -> Zoning:
