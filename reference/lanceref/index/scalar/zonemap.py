@@ -174,12 +174,17 @@ class ZoneType(EntryType[P]):
 
     @classmethod
     def check_rows(cls, segment: Segment, training: Training) -> None:
-        """Report rows in no zone, or ruled out by theirs, and rows wrongly told to be null."""
+        """Report rows in no zone, or ruled out by theirs, and rows wrongly told to be null.
+
+        Raises OutOfRange for rows of a fragment that never was, where rows moved.
+        """
         index, clause = cls(segment), "L.index.segment.complete"
         nulls = read_nulls(index._file)
         covered = [rows.fragment.id for rows in training.fragments if rows.num_rows]
         bare = [number for number in covered if number not in index.spans.fragments]
         if segment.moves is not None:
+            named = NO_KEYS if nulls is None else nulls.keys
+            segment.check_fragments(np.union1d(index._told << SHIFT, named))
             return
         if bare:
             found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
