@@ -7,6 +7,7 @@ mapping of messages to kinds beside this adapter.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 import pylanceref
 import pylanceref.query
@@ -22,15 +23,23 @@ from lance_conformance.adapters.skeleton import Adapter, Message, answer, serve
 VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
 
 
+SQL = find_spec("datafusion") is not None
+"""Whether the extra `sql` is installed, without which nothing that takes a filter is claimed."""
+
+WITHOUT_SQL = ["compact", "drop_columns", "create_index", "cleanup"]
+"""Verbs whose arguments are no SQL."""
+
+
 def hello() -> Message:
     """Return what the reference claims."""
+    verbs = writing.VERBS if SQL else WITHOUT_SQL
     return {
         "protocol": 1,
         "implementation": {"name": "lanceref", "version": __version__, "language": "python"},
         "capabilities": {
-            **face.capabilities(["0.1", *VERSIONS], ["0.1", *VERSIONS], filters=True),
-            **writing.capabilities(pylanceref, VERSIONS, writing.VERBS),
-            **searching.capabilities(),
+            **face.capabilities(["0.1", *VERSIONS], ["0.1", *VERSIONS], filters=SQL),
+            **writing.capabilities(pylanceref, VERSIONS, verbs),
+            **searching.capabilities(filters=SQL),
             "index.dump": {"types": dumping.TYPES},
             "validate": {},
         },

@@ -48,10 +48,12 @@ def operations(module: Any, queries: Any) -> dict[str, Operation]:
     return {"index.search": search}
 
 
-def capabilities(types: list[str] = TYPES, *, vectors: bool = True) -> Message:
-    """Return the claim that goes with `operations`, with vector indices or without."""
+def capabilities(
+    types: list[str] = TYPES, *, vectors: bool = True, filters: bool = True
+) -> Message:
+    """Return the claim that goes with `operations`, with vector indices or filters or without."""
     every = [*types, *VECTOR_TYPES] if vectors else types
-    claimed = {"types": every, "filter": True, "text": True, "nearest": vectors}
+    claimed = {"types": every, "filter": filters, "text": True, "nearest": vectors}
     return {"index.search": claimed}
 
 

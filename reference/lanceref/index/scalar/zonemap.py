@@ -190,18 +190,16 @@ class ZoneType(EntryType[P]):
             found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
             segment.ctx.lint(clause, segment.place, found, wanted)
         for run in training.runs():
-            if index._lacks(run):
-                found = f"zones of fragment {run.fragment_id} that rule out a value"
-                segment.ctx.lint(clause, segment.place, found, "the values of all live rows")
-                return
-            if nulls is None:
-                continue
-            rows = addresses(run.fragment_id, run.offsets)
-            told = np.isin(np.arange(len(rows)), nulls.among(rows))
-            wrong = np.flatnonzero(told != mask_of(run.values.is_null()))
+            rows, missing = addresses(run.fragment_id, run.offsets), mask_of(run.values.is_null())
+            told = missing if nulls is None else np.isin(np.arange(len(rows)), nulls.among(rows))
+            wrong = np.flatnonzero(told != missing)
             if len(wrong):
                 found, wanted = f"row {rows[wrong[0]]} among others", "just the rows that are null"
                 segment.ctx.lint("L.index.zones.nulls", segment.place, found, wanted)
+                return
+            if index._lacks(run):
+                found = f"zones of fragment {run.fragment_id} that rule out a value"
+                segment.ctx.lint(clause, segment.place, found, "the values of all live rows")
                 return
 
 

@@ -59,7 +59,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   } catch (error) {
     if (error instanceof Unsupported) response = { unsupported: { feature: error.message } };
     else if (error instanceof Refusal) response = { reject: { stage: "open", kind: "other", message: error.message } };
-    else if (error.code === "ENOENT") response = { reject: { stage: "open", kind: "not-found", message: "no such file" } };
+    else if (error.code === "ENOENT") response = { reject: { stage: "open", kind: "not_found", message: "no such file" } };
     else throw error; // a bug of ours: the runner shows it as a crash
   }
   console.log(JSON.stringify({ id: request.id, ...response }));
