@@ -123,7 +123,12 @@ def _implementations(
 ) -> str:
     lines = ["# Implementations", "", "Cases passed of those claimed, by area.", ""]
     lines += [docs_tables.areas(every, found), ""]
-    lines += ["## Releases of pylance", "", "Share of the cases asked that passed, in percent.", ""]
+    lines += [
+        "## Releases of pylance",
+        "",
+        "Share of all cases that passed, in percent; a case that is not claimed did not.",
+        "",
+    ]
     lines += [docs_tables.trend(matrix), "", "## In full", ""]
     return "\n".join([*lines, "```{toctree}", ":maxdepth: 1", "", *results, "```", ""])
 

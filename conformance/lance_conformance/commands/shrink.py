@@ -37,7 +37,8 @@ def shrink(
 ) -> None:
     """Make a file or table smaller while two adapters disagree about it in the same way.
 
-    Leaves a draft of a case. Exit codes: 0 done, 1 they do not disagree, 2 wrong use.
+    Leaves a draft of a case. Exit codes: 0 done, 1 they do not disagree, 2 wrong use,
+    3 an adapter cannot be started.
     """
     commands = [options.adapter(shlex.split(command)) for command in disagree]
     files: Files = taken_in(path)

@@ -23,6 +23,7 @@ Files = Mapping[str, bytes]
 
 READS = "reads"
 REFUSES = "refuses"
+UNCLAIMED = "does not claim it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ class Pair:
 
 def signature(first: Reading, second: Reading) -> str:
     """Return the kind of a disagreement, without values that shrinking may change."""
+    if UNCLAIMED in (first.word, second.word):  # neither right nor wrong
+        return ""
     if first.word != second.word:
         return f"{first.word}, {second.word}"
     if first.table is None or second.table is None:
@@ -110,7 +113,9 @@ def taken_in(path: Path) -> dict[str, bytes]:
 
 
 def _refusal(response: Mapping[str, object]) -> Reading:
-    told = response.get("reject") or response.get("unsupported") or {}
+    if "unsupported" in response:
+        return Reading(UNCLAIMED)
+    told = response.get("reject") or {}
     detail = str(told)
     if isinstance(told, Mapping):
         detail = str(told.get("message", told.get("feature", "")))
