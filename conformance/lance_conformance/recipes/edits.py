@@ -79,7 +79,7 @@ def inside(kind: type[Message], edit: Edit) -> Callable[[bytes], bytes]:
 
 
 def inner(message: Any, path: str) -> Any:
-    """Return what `path` names with dots in a message; a number is of a list, or of a new one."""
+    """Return what `path` names with dots in a message; a number is a list's, one past it adds."""
     found = message
     for name in path.split(".") if path else ():
         if isinstance(found, MutableMapping):

@@ -12,6 +12,7 @@ from lanceref.core.context import Finding
 from lanceref.core.spans import Span
 from lanceref.inspection import Explanation, explain_source
 from lanceref.storage import BytesSource
+from lanceref_spark.validation import Checked, Report, Unit
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -74,7 +75,7 @@ ODD = Finding("L.a.c", "should", "f.lance", 9, 1, "1", "2", "f.lance at byte 9: 
 
 def test_text_tells_every_fact():
     """Level, clause, place, found and wanted, then the count."""
-    lines = list(findings_text("f.lance", [BAD, ODD]))
+    lines = list(findings_text("f.lance", Report(None, (Checked(Unit("file"), (BAD, ODD)),))))
 
     assert "MUST   L.a.b" == lines[0]
     assert "       f.lance at byte 7, 4 bytes" == lines[1]

@@ -259,7 +259,8 @@ class BlobFiles:
         Those below the base of the data file are then of that base. Raises FormatError.
         """
         kind, base = descriptors.field("kind"), self._base_id
-        stays = pc.and_(pc.greater_equal(kind, EXTERNAL), descriptors.is_valid())
+        stays = pc.is_in(kind, pa.array([EXTERNAL, MANAGED, OF_BASE], kind.type))
+        stays = pc.and_(stays, descriptors.is_valid())
         moves = pc.and_(pc.equal(kind, MANAGED), base is not None)
         parts = {name: descriptors.field(name) for name in ("blob_uri", "position", "size")}
         parts["kind"] = pc.if_else(moves, pa.scalar(OF_BASE, pa.uint8()), kind)

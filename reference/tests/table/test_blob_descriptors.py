@@ -81,6 +81,8 @@ def test_objects_of_a_base_stay_there(tmp_path):
     kept = _files(tmp_path, 3).kept(_rows((4, 0, 4, 0, "object"), None)).to_pylist()
     wanted = {"data": None, "uri": "object", "position": 0, "size": 4, "kind": 5, "blob_id": 3}
     assert [wanted, None] == kept
+    with pytest.raises(UnknownEncoding):
+        _files(tmp_path / "other").kept(_rows((6, 0, 1, 0, "x")))
 
 
 def _managed(path: Path, module: ModuleType) -> str:
