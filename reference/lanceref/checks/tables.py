@@ -164,13 +164,12 @@ def check_refs(store: Store, ctx: Context) -> None:
 
 def _check_files(store: Store, ctx: Context, version: int) -> None:
     """Look for the files of the rows of a version. Raises NotFound where there is none of it."""
-    find_version(store, ctx, version)
     with ctx.piece():
         manifest, _ = open_checked(store, ctx, version)
         bases = Bases(store, manifest)
         for needed in needed_by(manifest, bases):
             if needed.kind in OF_ROWS and not needed.path.endswith("/"):
-                bases.open_deletion_file(needed.path, needed.base_id)
+                bases.open_listed_file(needed.path, needed.base_id)
 
 
 def _check_ref(

@@ -99,7 +99,7 @@ class SparsePage(Page):
         self._values.check()
         if self._plane.HasField("zipped"):
             _ = self._stored_before
-        if self._plane.HasField("none"):
+        if self._plane.HasField("none"):  # L.page.sparse.none
             self.read(np.array([0]), np.array([self.num_rows]))
 
     @cached_property

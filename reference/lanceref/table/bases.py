@@ -57,10 +57,10 @@ class Bases:
 
     def open_data_file(self, path: str, base_id: int | None) -> Source:
         """Open a data file. Raises FormatError when the manifest names one that does not exist."""
-        return self.open_deletion_file(self.data_path(path, base_id), base_id)
+        return self.open_listed_file(self.data_path(path, base_id), base_id)
 
-    def open_deletion_file(self, path: str, base_id: int | None) -> Source:
-        """Open a deletion file; `path` begins with its folder. Raises FormatError likewise."""
+    def open_listed_file(self, path: str, base_id: int | None) -> Source:
+        """Open a data or deletion file by a path with its folder. Raises FormatError likewise."""
         clause = "L.table.files.exist"
         try:
             store = self.store_of(base_id)  # Unreadable: it is not allowed

@@ -103,7 +103,7 @@ class FragmentRows:
         if entry is None:
             return np.empty(0, np.int64)
         path = deletion_path(self.fragment.id, entry, self.fragment.place)
-        source = self._bases.open_deletion_file(path, base_of(entry))
+        source = self._bases.open_listed_file(path, base_of(entry))
         ctx = replace(self._ctx, file=PurePosixPath(path).name)
         stated = int(entry.num_deleted_rows) or None
         return read_deletions(source, ctx, stated, self.columns.stated_rows).astype(np.int64)

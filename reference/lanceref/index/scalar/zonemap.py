@@ -189,6 +189,7 @@ class ZoneType(EntryType[P]):
         if bare:
             found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
             segment.ctx.lint(clause, segment.place, found, wanted)
+            return
         for run in training.runs():
             rows, missing = addresses(run.fragment_id, run.offsets), mask_of(run.values.is_null())
             told = missing if nulls is None else np.isin(np.arange(len(rows)), nulls.among(rows))
