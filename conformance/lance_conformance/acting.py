@@ -149,10 +149,11 @@ def _judge(became: str, allowed: list[str], response: Message) -> Verdict:
     told = f"{became}, not {' or '.join(allowed)}"
     if "reject" in response:
         told += f": {response['reject']['message']}"
-    if became in DONE:
-        right = DONE & set(allowed)
-        return Verdict(Outcome.FAIL if right else Outcome.ACCEPTS_INVALID, told)
-    return Verdict(Outcome.REJECTS_VALID if DONE & set(allowed) else Outcome.FAIL, told)
+    wanted = bool(DONE & set(allowed))
+    if became in DONE and not wanted:
+        return Verdict(Outcome.ACCEPTS_INVALID, told)
+    refuses = became in (CONFLICT, REFUSED) and wanted
+    return Verdict(Outcome.REJECTS_VALID if refuses else Outcome.FAIL, told)
 
 
 def _left(case: Case, expected: Mapping[str, Any], given: Path, ask: Ask) -> Iterator[Acted]:
@@ -186,7 +187,8 @@ def _satisfies(expected: Mapping[str, Any], given: Path) -> Verdict:
     """Hold the latest version against what is expected of it, and against every MUST."""
     try:
         if "manifest" in expected:
-            found = contradiction(expected["manifest"], manifest_facts(given), "manifest")
+            facts = {**manifest_facts(given), "versions": versions(given)}
+            found = contradiction(expected["manifest"], facts, "manifest")
             if found is not None:
                 return Verdict(Outcome.FAIL, found)
         broken = [one for one in validate(given, deep=True) if one.severity == "must"]

@@ -70,11 +70,18 @@ class HasFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class CountsRows:
+    """The fragments of the answer hold so many rows in all, less deleted ones, if they say."""
+
+    num_rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class Survives:
     """Any controlled answer within the limits."""
 
 
-Expectation = HoldsTable | Refuses | Reports | IsValid | HasFacts | Survives
+Expectation = HoldsTable | Refuses | Reports | IsValid | HasFacts | CountsRows | Survives
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +123,8 @@ def expand(case: Case, claims: Claims) -> list[Check]:
         table = expected_table(case, expected)
         may_refuse = case.kind == "lint" and violations.of(case) != violations.READ
         table = replace(table, may_refuse=may_refuse)
-        checks = [*_reads(case, claims, Check("full", op, args, table))]
+        full = Check("full", op, args, table)
+        checks = [*_reads(case, claims, full), *_descriptions(case, claims, full)]
     else:
         checks = []
     if "findings" in expected:
@@ -222,6 +230,22 @@ def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
         yield _vary(full, "range", part, offset=str(start), limit=str(limit))
     taken = _vary(full, "take", table.take(rows), offsets=[str(row) for row in rows])
     yield replace(taken, op="dataset.take")
+
+
+def _descriptions(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
+    """Yield what is said without its values about valid bytes that are read as a whole."""
+    if not case.kind.startswith("read-") or _SPECIFIC & full.args.keys():
+        return
+    assert isinstance(full.expect, HoldsTable)
+    num_rows = full.expect.table.num_rows
+    if full.op == "dataset.read":
+        yield replace(full, name="describe", op="dataset.describe", expect=CountsRows(num_rows))
+        return
+    version = case.requires.get("file_version")
+    claimed = claims.capabilities.get("file.inspect", {}).get("versions")
+    if not isinstance(claimed, list) or version in claimed:
+        facts = {"num_rows": str(num_rows), **({"version": version} if version else {})}
+        yield Check("inspect", "file.inspect", {}, HasFacts(facts))
 
 
 def _vary(full: Check, name: str, table: pa.Table, **args: Any) -> Check:

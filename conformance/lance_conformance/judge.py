@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from lance_conformance.accepted import leniencies
 from lance_conformance.cases import Case
 from lance_conformance.checks import (
     Check,
+    CountsRows,
     HasFacts,
     HoldsTable,
     IsValid,
@@ -87,7 +88,9 @@ def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdic
     if isinstance(expect, Refuses):
         return _judge_acceptance(expect, body, out)
     if isinstance(expect, HoldsTable):
-        return _judge_table(expect, body, out)
+        asked = {"version": check.args["version"]} if "version" in check.args else {}
+        differs = _contradiction(asked, body, "")
+        return Verdict(Outcome.FAIL, differs) if differs else _judge_table(expect, body, out)
     if isinstance(expect, Reports):
         return _judge_findings(expect, body)
     if isinstance(expect, IsValid):
@@ -96,6 +99,8 @@ def _judge_completed(check: Check, body: Mapping[str, Any], out: Path) -> Verdic
     if isinstance(expect, HasFacts):
         missing = _contradiction(expect.facts, body, "")
         return PASS if missing is None else Verdict(Outcome.FAIL, missing)
+    if isinstance(expect, CountsRows):
+        return _judge_fragments(expect, body.get("fragments"))
     return PASS
 
 
@@ -140,6 +145,15 @@ def _judge_findings(expect: Reports, body: Mapping[str, Any]) -> Verdict:
     if not expect.clauses and not _calls_invalid(body):
         return Verdict(Outcome.ACCEPTS_INVALID, "validate calls the bytes valid")
     return PASS
+
+
+def _judge_fragments(expect: CountsRows, told: Sequence[Mapping[str, str]] | None) -> Verdict:
+    if told is None or not all({"physical_rows", "deleted"} <= one.keys() for one in told):
+        return PASS
+    held = sum(int(one["physical_rows"]) - int(one["deleted"]) for one in told)
+    if held == expect.num_rows:
+        return PASS
+    return Verdict(Outcome.FAIL, f"fragments of {held} rows, the table has {expect.num_rows}")
 
 
 def _calls_invalid(body: Mapping[str, Any]) -> bool:
