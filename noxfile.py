@@ -127,6 +127,15 @@ def alone(session: nox.Session) -> None:
     session.run("pytest", "-m", "not spark and not nightly", "-n", "2", *tests)
 
 
+@nox.session(venv_backend="uv")
+def oldest(session: nox.Session) -> None:
+    """Test the reference, and judge it, with the oldest libraries that `pyproject.toml` allows."""
+    session.install("--resolution", "lowest-direct", "-e", ".[test]")
+    tests = session.posargs or ["reference/tests"]
+    session.run("pytest", "-m", "not spark and not nightly", "-n", "2", *tests)
+    session.run("lance-conformance", "run", "--profile", "all")
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check format, imports and house rules."""
@@ -246,8 +255,9 @@ def campaign(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Run the tests marked `nightly`, every campaign and the mutants; then session `alone`."""
+    """Run tests marked `nightly`, campaigns and mutants; then sessions `alone` and `oldest`."""
     session.notify("alone")
+    session.notify("oldest")
     _install_for(session, *CAMPAIGNS)
     python, build = ["python", "-m", "lance_conformance.campaigns"], "build/nightly"
     Path(build).mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,8 @@ def odd_file(
     How odd it is, the oddities say that `rng` allows.
     """
     schema = schema_of(table.schema)
-    (batch,) = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], table.schema)]
+    nothing = [pa.nulls(0, type_) for type_ in table.schema.types]
+    (batch,) = table.combine_chunks().to_batches() or [pa.record_batch(nothing, table.schema)]
     with whole(LocalSink(os.fspath(path), durable=False)) as sink:
         container = OddContainer(sink, rng, version)
         columns: list[EncodedColumn] = []

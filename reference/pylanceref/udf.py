@@ -140,7 +140,7 @@ def mapped_source(
     module, schema = operations.new_data, function.output_schema
     if schema is None:
         first = snapshot.scan(snapshot.fragments, projection, 1, 0, 1)
-        nothing = pa.RecordBatch.from_pylist([], schema=projection.schema)
+        nothing = pa.RecordBatch.from_struct_array(pa.nulls(0, pa.struct(projection.schema)))
         schema = function.for_batch(next(first, nothing)).schema
 
     def rows_of(rows: FragmentRows) -> Iterator[pa.RecordBatch]:
