@@ -24,9 +24,7 @@ from lance_conformance.runner import CaseResult, CheckResult
 from lance_conformance.session import Claims, Session
 
 FAKE = Path(__file__).parent / "fakes" / "fake.py"
-
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
-
 _COLUMNS = {"a": [1, 2, 3, 4], "b": ["x", None, "", "ü"]}
 
 

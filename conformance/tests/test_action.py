@@ -14,7 +14,6 @@ import yaml
 from lance_conformance.adapters.skeleton import write_table
 
 ROOT = Path(__file__).parents[2]
-
 REPLAYS = Path(__file__).parent / "gate" / "replays"
 
 

@@ -12,7 +12,6 @@ from lance_conformance.runner import CaseResult
 from lance_conformance.volatile import steady
 
 TODAY = datetime.date(2026, 6, 1)
-
 A, B, C = "toy/any/read/a", "toy/any/read/b", "toy/any/write/c"
 
 

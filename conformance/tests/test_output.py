@@ -13,7 +13,6 @@ from lance_conformance.json_tables import to_json
 from lance_conformance.output import MOST_BYTES, BadOutput, allowed, read_output
 
 REPEATED = pa.array(["x" * 9000] * 9).dictionary_encode()
-
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
 
 
@@ -112,19 +111,12 @@ def test_types_that_differ(ours, theirs):
 
 
 WORD = "x" * 1000
-
 WORDS = pa.array([WORD, None, "", WORD])
-
 DICTIONARY = WORDS.dictionary_encode()
-
 RUNS = pa.RunEndEncodedArray.from_arrays([3, 5], [WORD, None])
-
 FIXED = pa.FixedSizeListArray.from_arrays(DICTIONARY, 2)
-
 STRUCT = pa.StructArray.from_arrays([DICTIONARY, pa.array([1, 2, 3, 4], pa.int64())], ["a", "b"])
-
 MAP = pa.MapArray.from_arrays(pa.array([0, 1, 4], pa.int32()), pa.array(["k"] * 4), DICTIONARY)
-
 LISTS = pa.ListArray.from_arrays(pa.array([0, 1, 4], pa.int32()), DICTIONARY)
 
 VIEWS = pa.ListViewArray.from_arrays(

@@ -27,7 +27,6 @@ from lance_conformance.scratch import fresh_folder, open_up, remove, scratch_fol
 from lance_conformance.stored import case_folder
 
 pytestmark = pytest.mark.xdist_group("processes")
-
 COMMAND = (sys.executable, "-m", "lance_conformance.cli", "run")
 
 
@@ -83,9 +82,7 @@ def test_signal_keeps_what_is_finished(number, code, long_suite, tmp_path, fake,
 
 
 FAKES = Path(__file__).parent / "fakes"
-
 CASE = "file/2.1/levels/list"
-
 MOST_MB = 256
 """What any mode may add to the memory of the runner."""
 
@@ -114,7 +111,6 @@ OUTCOMES = {
 """Modes by the outcome they give."""
 
 MODES = {mode: outcome for outcome, modes in OUTCOMES.items() for mode in modes.split()}
-
 ALSO = {"locked-scratch": "bad-output", "truncated": "fail"}
 """Another outcome, as rights or a race of the adapter with itself have it."""
 

@@ -23,9 +23,7 @@ from lance_conformance.written import OWNED, REFERENCE, VALID, judge_output
 from typer.testing import CliRunner
 
 OK = {"ok": {"version": "3"}}
-
 CONFLICT = {"reject": {"stage": "commit", "kind": "conflict", "message": ""}}
-
 REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
 
 
@@ -146,7 +144,6 @@ def test_a_subset_is_enough(expected, differs):
 
 
 ROWS = pa.table({"a": pa.array([1, None, 3], pa.int64()), "s": ["x", "", None]})
-
 HOLE = 192
 """Bytes that nothing names: more than what pads a buffer."""
 

@@ -138,11 +138,8 @@ def test_every_case_is_put_together_by_hand():
 
 
 ROOT = Path(__file__).resolve().parents[2]
-
 PAGE = (ROOT / "spec" / "05-first-reader.md").read_text(encoding="utf-8")
-
 RUNGS = PAGE.split("\n## Rung ")[1:]
-
 MESSAGES = (encodings_v2_1_pb2, file2_pb2, file_pb2, table_pb2)
 """The generated modules of this repository, as `protoc` makes them of `protos/`."""
 

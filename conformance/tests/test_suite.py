@@ -64,9 +64,7 @@ def test_notes_survive_writing(toy_suite):
 
 
 DIGEST = hashlib.sha256(b"0123456789").hexdigest()
-
 EDITED = hashlib.sha256(b"01xy56789!").hexdigest()
-
 CHANGES = [{"at": 2, "remove": 3, "insert": "7879"}, {"at": 10, "remove": 0, "insert": "21"}]
 
 
@@ -218,7 +216,6 @@ def test_an_archive_is_bounded(parent):
 
 
 FULL = {"suite": "1", "cases": {"a": "1", "b": "2", "c": "3"}}
-
 COUNTS = {"core": 2, "format": 2, "unstable": 1, "all": 3}
 
 

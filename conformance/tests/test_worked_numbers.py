@@ -15,7 +15,6 @@ from lance_conformance import places
 from lance_conformance.stored import case_folder, materialised
 
 CHAPTER = (places.fixtures().parent / "spec/66-vector-indices.md").read_text("utf-8")
-
 pytestmark = pytest.mark.filterwarnings("error")
 
 

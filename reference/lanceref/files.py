@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lanceref.blobs.descriptors import holds_blobs
-from lanceref.core.arrow_buffers import whole
+from lanceref.core.arrow_buffers import HeldBytes, whole
 from lanceref.core.context import Context, plain_forms
 from lanceref.core.errors import ColumnNotFound, NotFound, NotStorable
 from lanceref.core.file_versions import V0_1, version_named
@@ -75,14 +75,16 @@ class File:
         Raises a LanceError for bytes that break the format, LimitExceeded for a table that takes
         more memory than the limits allow.
         """
-        file, columns, held = self._file, [], 0
+        file, columns, held = self._file, [], HeldBytes()
         with plain_forms(plain):
             for field in self._fields:
                 arrays = []
                 for array in self.open_column(field).scan(0, file.num_rows):
                     arrays.append(whole(array) if array.type.num_fields else array)
-                    held += array.nbytes
-                    refuse_table(held, file.bytes.size, file.bytes.ctx.limits, file.bytes.ctx.file)
+                    held.add(array)
+                    refuse_table(
+                        held.total, file.bytes.size, file.bytes.ctx.limits, file.bytes.ctx.file
+                    )
                 columns.append(pa.chunked_array(arrays, field.arrow.type))
         table = pa.Table.from_arrays(columns, schema=self._storage)
         if self.schema.equals(self._storage):

@@ -197,7 +197,6 @@ def _panics(name: str, version: str) -> bool:
 
 
 REFUSALS = (OSError, RuntimeError, ValueError, pa.ArrowException)
-
 Write = Callable[[pa.Table, str, str], object]
 Read = Callable[[str], pa.Table]
 

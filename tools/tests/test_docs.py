@@ -32,7 +32,6 @@ def test_links_that_lead_nowhere_are_named(tmp_path):
 
 
 MAP = (ROOT / "reference" / "README.md").read_text(encoding="utf-8").split("## Which chapter")[1]
-
 ENTRIES = sorted(set(re.findall(r"`([a-z_0-9]+\.[A-Za-z_0-9.]+)`", MAP)))
 
 

@@ -20,11 +20,8 @@ from wheel_fixtures import TARGET, Fixtures, write_archive
 import fixtures
 
 PARENT = "file/2.1/miniblock/int32"
-
 NEGATIVE = "file/2.1/miniblock/neg-int32-num-levels"
-
 LINT = "file/2.1/miniblock/lint-int32-padding"
-
 IDS = (PARENT, NEGATIVE, LINT)
 
 
@@ -200,7 +197,6 @@ def test_cases_out_of_the_archive_are_those_of_the_checkout(tmp_path, monkeypatc
 
 
 SCRIPT = '"""D.a.one: a sum is wrong."""\n\nactual = 1 + 1\n'
-
 THERE = 'print(f"expected 3, actual {actual}")\nraise SystemExit(int(actual != 3))\n'
 
 

@@ -159,9 +159,7 @@ STYLE = {
 }
 
 FOOTER = "reference/lanceref/file/footer.py"
-
 PLACE = "/".join(["", "tmp", "x"])
-
 LATER = "# TO" + "DO: later\n"
 
 

@@ -119,9 +119,7 @@ def test_what_noticed_last_is_asked_first():
 
 
 CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32"]
-
 FOOTER = Source(ROOT, ROOT / "reference/lanceref/file/container.py")
-
 MAGIC_CHECK = "magic.hex(), MAGIC.hex()"
 """What the check of the magic compares."""
 

@@ -43,7 +43,6 @@ def test_panics_in_both_forms():
 
 
 LIMITS = Limits(20, 2048)
-
 TABLE = pa.table({"a": list(range(10)), "b": [str(n) for n in range(10)]})
 
 

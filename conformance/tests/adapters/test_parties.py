@@ -22,7 +22,6 @@ from lance_conformance.runner import run
 from lance_conformance.session import DEFAULT_LIMITS, Session
 
 ADAPTERS = Path(lance_conformance.__file__).parent / "adapters"
-
 TEXTS = pa.table({"a": [1, 2, 3], "s": ["x", None, "z"]})
 
 

@@ -35,7 +35,6 @@ def test_a_floor_is_never_better_than_its_goal():
 
 
 MIB = 8
-
 MOST = 1.01
 """Requests may be one or two more, for fewer bytes, and the other way round: a request is shared by
 neighbours in other pages and columns, and the two sides do not see the same ones as such."""

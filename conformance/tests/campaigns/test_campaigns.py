@@ -124,9 +124,7 @@ def test_memory_is_limited():
 
 
 NUMBERS = 2
-
 DEEDS = ("append", "delete", "increment", "increment", "upsert", "insert")
-
 DONE = list(zip(DEEDS, (0, 1, 0, 0, 0, 1), strict=True))
 
 

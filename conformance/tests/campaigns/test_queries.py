@@ -8,7 +8,6 @@ from lance_conformance.campaigns.recall.vector_recall import label, too_low
 from lance_conformance.campaigns.runner import Outcome
 
 ASKED = Question({"q": [0.0], "k": 3}, {})
-
 NEAR = [(7, 0.5), (1, 1.0), (4, 2.0)]
 
 
@@ -67,9 +66,7 @@ def test_the_worst_of_several_answers_counts():
 
 
 REFINED = Question({"q": [0.0], "k": 2, "refine_factor": 2}, {"fast_search": True})
-
 CODES = [(7, 0.0), (1, 1.0), (2, 2.0), (4, 2.0), (3, 2.0), (5, 2.00001), (6, 2.1)]
-
 EXACT = [(3, 0.2), (6, 0.25), (5, 0.3), (7, 0.5), (1, 1.0), (2, 3.0), (4, 9.0)]
 
 

@@ -76,7 +76,6 @@ def test_what_is_missing_is_named_and_fails(one_case):
 
 
 NEGATIVE = "file/2.1/miniblock/neg-int32-num-levels"
-
 PARENT = "file/2.1/miniblock/int32"
 
 

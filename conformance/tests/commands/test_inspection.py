@@ -23,7 +23,6 @@ def _call(command: str, *arguments: object) -> tuple[int, str]:
 
 
 _explain, _validate = partial(_call, "explain"), partial(_call, "validate")
-
 MANIFEST = next(case_folder(FIXTURES / "table/any/manifest/plain").rglob("*.manifest"))
 
 

@@ -12,7 +12,6 @@ from lance_conformance.gate.trees import Tree
 from lance_conformance.stored import case_folder
 
 ROOT = Path(__file__).parents[3]
-
 CASE = "file/2.1/miniblock/int32"
 """A case that shows the clause below."""
 

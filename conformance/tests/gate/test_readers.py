@@ -14,7 +14,6 @@ from lance_conformance.gate.trees import Tree
 from typer.testing import CliRunner
 
 FAKE = Path(__file__).parents[1] / "fakes" / "fake.py"
-
 READ = "toy/any/read/columns"
 
 ADAPTER = """import runpy, sys

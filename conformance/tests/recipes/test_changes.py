@@ -12,7 +12,6 @@ from lanceref.storage import BytesSource
 from lanceref.table.manifest import open_manifest
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-
 PARENT = {DATA: (FIXTURES / "file/2.1/miniblock/int32/data.lance").read_bytes()}
 
 
@@ -51,9 +50,7 @@ def test_a_difference_is_as_short_as_it_can_be(was, now, difference):
 
 
 FILE = (FIXTURES / "file/2.1/container/two-columns/data.lance").read_bytes()
-
 BUFFERS = (FIXTURES / "file/2.1/container/user-global-buffers/data.lance").read_bytes()
-
 TABLE = materialised(FIXTURES / "table/any/deletions/arrow/dataset")
 
 

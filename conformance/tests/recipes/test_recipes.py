@@ -15,9 +15,7 @@ from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-
 BYTES = (FIXTURES / "file/2.1/miniblock/int32/data.lance").read_bytes()
-
 TABLE = pa.table({"c": pa.array([0, 1, 2], pa.int32())})
 
 GOOD = Positive(

@@ -17,9 +17,7 @@ from pylanceref.file import LanceFileReader, LanceFileWriter
 from typer.testing import CliRunner
 
 SLIP = Path(__file__).parents[1] / "fakes" / "slip.py"
-
 REFERENCE = f"{sys.executable} -m lance_conformance.adapters.reference"
-
 CLAUSE = "L.file.footer.magic"
 
 ROWS = pa.table(

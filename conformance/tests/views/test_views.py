@@ -15,7 +15,6 @@ from lanceref.storage import BytesSource
 from lanceref_spark.validation import Checked, Report, Unit
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-
 LIST = (FIXTURES / "file/2.1/levels/list/data.lance").read_bytes()
 
 
@@ -69,7 +68,6 @@ def test_the_page_opens_in_a_browser(in_a_browser):
 
 
 BAD = Finding("L.a.b", "must", "f.lance", 7, 4, "<x>", "y & z", "f.lance at byte 7: bad")
-
 ODD = Finding("L.a.c", "should", "f.lance", 9, 1, "1", "2", "f.lance at byte 9: odd")
 
 

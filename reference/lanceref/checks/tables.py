@@ -31,7 +31,7 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.storage import Source, Store
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table import refs
-from lanceref.table.bases import OF_ROWS, Bases, needed_by
+from lanceref.table.bases import OF_ROWS, Bases, Needed, needed_by
 from lanceref.table.columns import FragmentReader, OpenFile
 from lanceref.table.file_entries import FileOfFragment
 from lanceref.table.fragments import Fragment
@@ -152,24 +152,30 @@ def check_refs(store: Store, ctx: Context) -> None:
             place, clause = Place(f"{name}.json", 0), "L.table.refs.branch-name"
             _check_ref(name, refs.check_branch_name, branch["parent_branch"], clause, ctx, place)
     with ctx.piece():
+        found = set[Needed]()
         for name, tag in refs.list_tags(store, ctx).items():
             place, clause = Place(f"{name}.json", 0), "L.table.refs.tag-name"
             _check_ref(name, refs.check_tag_name, tag["branch"], clause, ctx, place)
             try:
                 if tag["branch"] is None:
-                    _check_files(store, ctx, tag["version"])
+                    _check_files(store, ctx, tag["version"], found)
             except NotFound as error:
                 ctx.lint("L.table.refs.exists", place, error, f"version {tag['version']}")
 
 
-def _check_files(store: Store, ctx: Context, version: int) -> None:
-    """Look for the files of the rows of a version. Raises NotFound where there is none of it."""
+def _check_files(store: Store, ctx: Context, version: int, found: set[Needed]) -> None:
+    """Look for the files of a version's rows, but own ones already `found`, and add to these.
+
+    Raises NotFound where there is no such version.
+    """
     with ctx.piece():
         manifest, _ = open_checked(store, ctx, version)
         bases = Bases(store, manifest)
         for needed in needed_by(manifest, bases):
-            if needed.kind in OF_ROWS and not needed.path.endswith("/"):
+            if needed.kind in OF_ROWS and not needed.path.endswith("/") and needed not in found:
                 bases.open_listed_file(needed.path, needed.base_id)
+                if needed.base_id is None:  # another version may give a base another place
+                    found.add(needed)
 
 
 def _check_ref(

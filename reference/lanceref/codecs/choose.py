@@ -138,6 +138,8 @@ def _mini_variable(
     if scheme == "fsst" or (scheme is None and _is_coded(values, kind)):
         table, values = symbol_coder.encode(values)
     chunk_bytes = params.minichunk_size or variable.CHUNK_BYTES
+    if version == V2_1 and chunk_bytes >= variable.WORD_BYTES:
+        chunk_bytes = variable.CHUNK_BYTES
     counts = variable.chunk_counts(values, bits, chunk_bytes, inputs.MAX_CHUNK_VALUES)
     if version >= V2_3 and scheme is None and values.count and not table:
         short = variable_offsets.encode_short_offsets(values, bits, counts)

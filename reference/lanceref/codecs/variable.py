@@ -37,6 +37,9 @@ ALIGNMENT = 8
 CHUNK_BYTES = 4096
 """Bytes that offsets and values of a chunk aim at."""
 
+WORD_BYTES = 32 * 1024
+"""Bytes of a chunk that a word of 2.1 can state."""
+
 
 def decode_after_table(buffer: Buffer, count: int, bits: int, kind: str = "bytes[]") -> Variable:
     """Decode a table of offsets of `bits` bits, and the bytes after it (`kind` for explain).

@@ -10,6 +10,8 @@ and lists that begin at 0. Such arrays are copied before anything is taken from 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -70,6 +72,34 @@ def children_of(array: pa.Array) -> list[pa.Array]:
     if pa.types.is_struct(array.type):
         return [array.field(number) for number in range(array.type.num_fields)]
     return [array.values] if array.type.num_fields else []
+
+
+class HeldBytes:
+    """Counts the bytes of arrays that are all kept: a dictionary that several share counts once."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._dictionaries = dict[tuple[int, ...], pa.Array]()
+
+    def add(self, array: pa.Array) -> None:
+        """Count an array; its dictionaries are kept, so that no other takes their place."""
+        self.total += array.nbytes
+        for items in dictionaries_of(array):
+            place = tuple(buffer.address for buffer in items.buffers() if buffer is not None)
+            if place in self._dictionaries:
+                self.total -= items.nbytes
+            self._dictionaries[place] = items
+
+
+def dictionaries_of(array: pa.Array) -> Iterator[pa.Array]:
+    """Yield the dictionaries of an array and of what lies in it."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        yield array.dictionary
+    elif array.type.num_fields:
+        for child in children_of(array):
+            yield from dictionaries_of(child)
 
 
 def whole(array: pa.Array) -> pa.Array:

@@ -14,13 +14,15 @@ Divergences: D.file.footer-says-0-3
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 
 from lanceref.core.cursor import Extent
+from lanceref.core.errors import NotStorable
 from lanceref.core.file_versions import FOOTER_WORDS, PAGE_TYPE, V2_0, FileVersion
 from lanceref.core.run_sizes import keep_freed_blocks
 from lanceref.encodings_2_0 import column as arrays
@@ -84,14 +86,16 @@ class FileWriter:
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Queue the rows of a batch and write the pages that became full.
 
-        Raises DataRefused when a column is missing, of another type, or has nulls it must not have.
+        Raises DataRefused when a column is missing, of another type, or has nulls it must not have,
+        NotStorable for lists in so many lists that no message describes them.
         """
         if batch.num_rows == 0:
             return
         arrays = [column_of(batch, field) for field in self._schema.fields]
         done: list[EncodedPage] = []
-        for writer, array in zip(self._writers, arrays, strict=True):
-            done += writer.write(array, self.num_rows, self)
+        with _messages_that_nest():
+            for writer, array in zip(self._writers, arrays, strict=True):
+                done += writer.write(array, self.num_rows, self)
         self.num_rows += batch.num_rows
         self._write_pages(done)
 
@@ -116,7 +120,9 @@ class FileWriter:
 
     def finish(self) -> int:
         """Write what is queued and the description of the file; return its rows."""
-        self._write_pages([page for writer in self._writers for page in writer.flush(self)])
+        with _messages_that_nest():
+            done = [page for writer in self._writers for page in writer.flush(self)]
+        self._write_pages(done)
         ends = (column for writer in self._writers for column in writer.finish())
         for message, column in zip(self._columns, ends, strict=True):
             extents = [self.write(buffer) for buffer in column.buffers]
@@ -148,6 +154,15 @@ def _open_writer(
     if version == V2_0:
         return arrays.open_writer(field, first_column, policy)
     return pages.open_writer(field, first_column, version, policy)
+
+
+@contextmanager
+def _messages_that_nest() -> Iterator[None]:
+    """Raise NotStorable where the message of an encoding would be deeper than the library's can."""
+    try:
+        yield
+    except DecodeError as error:
+        raise NotStorable(f"a type nested too deep for its encoding: {error}") from error
 
 
 def _direct(message: Message, type_name: str) -> file2_pb2.Encoding:

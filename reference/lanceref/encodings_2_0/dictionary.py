@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import merged_items
-from lanceref.core.arrow_buffers import STRINGS, check_keys
+from lanceref.core.arrow_buffers import STRINGS, check_keys, has_wide_offsets
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.errors import DataRefused
@@ -37,7 +37,7 @@ DICTIONARY_ROWS = 100
 FIRST_ROWS = 4096
 """Rows that are counted first: in most pages they have too many distinct values already."""
 
-COMPRESSIONS = ("zstd", "lz4", "none", "fsst")
+COMPRESSIONS = ("zstd", "lz4", "none")
 """What field metadata can ask for; anything else is ignored."""
 
 
@@ -88,7 +88,7 @@ def encode_strings(
         chosen = own_dictionary(array, page)
         if chosen is not None:
             return chosen
-    if compression == "fsst":
+    if compression == "fsst" and not has_wide_offsets(array.type):  # D.array.fsst-large-strings
         return encode_fsst(array, page)
     scheme = compression if compression in COMPRESSIONS else None
     return encode_binary(array, page, scheme, level)

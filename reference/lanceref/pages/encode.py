@@ -38,6 +38,7 @@ from lanceref.codecs.choose import (
 )
 from lanceref.codecs.encoder_inputs import Params, dictionary_parts, max_value_bytes, stored_values
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
+from lanceref.codecs.variable import WORD_BYTES
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
@@ -363,7 +364,8 @@ def frame_chunks(
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return the chunk words and the chunks; `wide` is the type of words and value sizes.
 
-    `num_levels` (chunks,); both results uint8 (bytes,).
+    `num_levels` (chunks,); both results uint8 (bytes,). Raises DataRefused for chunks that are too
+    large for a word, as levels or a `minichunk-size` can make them.
     """
     columns = [num_levels.astype("<u2"), *(sizes.astype("<u2") for _, sizes in levels)]
     columns += [sizes.astype(wide) for _, sizes in values.buffers]
@@ -375,6 +377,8 @@ def frame_chunks(
         gaps = padded(part_sizes) - part_sizes
         pieces += [(data, part_sizes), (np.full(int(gaps.sum()), fill, np.uint8), gaps)]
     out, sizes = weave(pieces)
+    if wide == "<u2" and int(sizes.max(initial=0)) > WORD_BYTES:
+        raise DataRefused(f"a chunk of {sizes.max()} bytes, where 2.1 has {WORD_BYTES} at most")
     logs = np.log2(np.maximum(values.counts, 1)).astype(np.int64)
     if not values.last_says_count:
         logs[-1:] = 0

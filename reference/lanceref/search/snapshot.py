@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import whole
+from lanceref.core.arrow_buffers import HeldBytes, whole
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, RowNotFound
 from lanceref.core.file_versions import V0_1
@@ -282,9 +282,10 @@ def bound_table(
 
     `read_bytes` gives the bytes of the files that are read so far.
     """
-    held = 0
+    held = HeldBytes()
     for batch in batches:
-        held += batch.nbytes
-        if held > limits.expansion_bytes:
-            refuse_table(held, read_bytes(), limits, file)
+        for array in batch.columns:
+            held.add(array)
+        if held.total > limits.expansion_bytes:
+            refuse_table(held.total, read_bytes(), limits, file)
         yield batch

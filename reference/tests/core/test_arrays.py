@@ -91,7 +91,6 @@ def test_only_the_content_changes(before, after, rows):
 
 
 NESTED_LISTS = pa.list_(pa.list_(pa.int8(), 2), 2)
-
 VERSIONS = ["2.0", "2.1", "2.2", "2.3"]
 
 

@@ -9,7 +9,6 @@ from lanceref.file.schema import arrow_type
 from lanceref.file.schema_view import resolved, resolved_batch, storage_of
 
 PLACE = Place("f", 0)
-
 NULLABLE_KEY = pa.field("entries", pa.struct([("k", pa.int8()), ("v", pa.int8())]))
 
 

@@ -75,6 +75,10 @@ WRITTEN = {
     "short text is not coded": (
         pa.array(["abc"]), {"lance-encoding:compression": "fsst"}, "fsst", [u64(3), b"abc"],
     ),
+    "FSST has offsets of 32 bits": (
+        pa.array(["abc"], "large_string"), {"lance-encoding:compression": "fsst"}, "binary",
+        [u64(3), b"abc"],
+    ),
     "unknown compression is passed over": (
         pa.array(["abc"]), {"lance-encoding:compression": "bogus"}, "binary", [u64(3), b"abc"],
     ),

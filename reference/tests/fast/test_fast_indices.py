@@ -28,7 +28,6 @@ from lanceref.kernels.hnsw_graph import Admitted, Level
 from lanceref.kernels.product_quantizer import ProductQuantizer, look_up
 
 COMPILED = pytest.mark.skipif(find_spec("numba") is None, reason="the extra `fast`")
-
 SEEDS = st.integers(0, 2**32 - 1)
 
 

@@ -24,7 +24,6 @@ from lanceref.proto import table_pb2
 from lanceref.storage import BytesSource
 
 Opened = DataFile | LegacyFile
-
 ORACLE = table_pb2.Manifest.WriterVersion(library="lance", version="14.0.2")
 """Who signs 0.1 files here, so that they can be those of the oracle."""
 

@@ -185,6 +185,9 @@ COLUMNS: dict[str, StoredColumn] = {
     "generic offsets": _column(
         pa.array([f"{i:09}" for i in range(9000)]), "2.3", minichunk_size="65536"
     ),
+    "chunks larger than 2.1 states": _column(
+        pa.array([b"%05d" % i for i in range(5000)]), "2.1", minichunk_size="40000"
+    ),
     "dictionary of strings": _column(pa.array([f"cat-{i % 7}" for i in range(5000)]), "2.1"),
     "dictionary of numbers": _column(pa.array([10**15 + i % 5 for i in range(5000)]), "2.2"),
     "dictionary of decimals": _column(

@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Lock
 from time import sleep
 
+import lanceref
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -164,6 +165,31 @@ def test_a_type_the_version_does_not_have_is_refused(tmp_path, field, version, e
             writer.write_batch(pa.record_batch([pa.array([[b"x"]], field.type)], ["l"]))
 
     assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("version", "depth"), [("2.0", 20), ("2.3", 60)])
+def test_lists_deeper_than_messages_are_refused(tmp_path, version, depth):
+    """The encoding of a fixed-size list is a message that has that of its items."""
+    column = pa.array([1, 2])
+    for _ in range(depth):
+        column = pa.FixedSizeListArray.from_arrays(column, 1)
+    with pytest.raises(NotStorable, match="nested too deep"):
+        lanceref.write_file(tmp_path / "f", pa.table({"c": column}), version=version)
+
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_chunk_that_its_word_cannot_state_is_refused(tmp_path):
+    """Words of 2.1 have 12 bits for units of 8 bytes: values of nearly 32 KiB, and levels."""
+    random = np.random.default_rng(1)
+    values = [None if i % 10 == 0 else random.bytes(12) for i in range(2200)]
+    metadata = {"lance-encoding:minichunk-size": "32767"}
+    table = pa.table([values], pa.schema([pa.field("c", pa.binary(), metadata=metadata)]))
+    with pytest.raises(DataRefused, match="32768 at most"):
+        lanceref.write_file(tmp_path / "f", table, version="2.1")
+    lanceref.write_file(tmp_path / "f", table, version="2.2")
+
+    assert table == lanceref.open_file(tmp_path / "f").read()
 
 
 DOCUMENT = document('{"a":1}')

@@ -182,7 +182,6 @@ def test_a_page_has_the_box_around_its_boxes(around, told):
 
 
 POINT = pa.struct([pa.field(axis, pa.float64()) for axis in "xy"])
-
 LINES = pa.list_(pa.list_(POINT))
 
 
@@ -192,9 +191,7 @@ def points(*pairs):
 
 
 LINE = points((0, 0), (2, 1))
-
 RING = points((0, 0), (4, 0), (4, 3), (0, 0))
-
 HOLE = points((3, 1), (3.5, 1), (3, 2), (3, 1))
 
 

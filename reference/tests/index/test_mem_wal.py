@@ -71,8 +71,6 @@ def test_worked_buckets(values, type_, expected):
 
 
 SHARD = uuid.UUID("11111111-2222-3333-4444-555555555555")
-
-
 CTX = Context("t")
 
 

@@ -78,8 +78,6 @@ def test_every_treemap_is_parsed_as_it_was_written(values, runs):
 
 
 CTX, PLACE = Context("reuse"), Place("reuse", 0)
-
-
 KEPT = [0, 2, 3, 1 << 32, 1 << 32 | 1, 1 << 32 | 2]
 """Rows that are left of fragments 0 (4 rows) and 1 (3 rows)."""
 

@@ -185,7 +185,6 @@ def test_members_that_a_path_leads_through(path, names):
 
 
 CTX = Context("data.lance")
-
 PLACE = CTX.at(8, 100)
 
 

@@ -7,7 +7,6 @@ import pylanceref
 import pytest
 
 pytestmark = pytest.mark.spark
-
 GUIDE = Path(__file__).parents[2] / "lanceref_spark/README.md"
 
 

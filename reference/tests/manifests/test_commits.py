@@ -15,7 +15,6 @@ from pylanceref import dataset, write_dataset
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
 FIRST, SECOND = name_of(1, "V2").path, name_of(2, "V2").path
-
 STEPS = ["create", "close", "put", "put", "record_if_absent", "put", "record_if_present", "delete"]
 """What an append does: data, transaction, staged manifest, record, manifest, record, removal."""
 

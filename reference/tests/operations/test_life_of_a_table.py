@@ -216,6 +216,5 @@ class Life(RuleBasedStateMachine):
 
 
 SIZE = {"deadline": None, "suppress_health_check": list(HealthCheck)}
-
 TestLife = Life.TestCase
 TestLife.settings = settings(max_examples=10, stateful_step_count=12, **SIZE)

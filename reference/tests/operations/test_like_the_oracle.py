@@ -182,8 +182,6 @@ METRICS = ("fragments_removed", "fragments_added", "files_removed", "files_added
 """What a compaction tells."""
 
 OPERATIONS: dict[str, Callable[[object], object]] = {**MERGES, **UPDATES, **COLUMNS, **COMPACTIONS}
-
-
 PRIMARY = {"lance-schema:unenforced-primary-key": "true"}
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import lance
 
 Change = Callable[["lance.LanceDataset"], object]
-
 KEY = {"lance-schema:unenforced-primary-key": "true"}
 KEYED = pa.schema([pa.field("id", pa.int64(), False, KEY), ("v", pa.int64())])
 

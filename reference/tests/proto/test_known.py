@@ -89,7 +89,6 @@ CASES = Path(os.environ.get("LANCEREF_CASES", Path(__file__).parents[3] / "fixtu
 """The cases; or a folder of those that `lance-conformance generate` makes with a newer oracle."""
 
 AREAS = ("file", "index", "table")
-
 FORMER = "0."
 """Releases of which cases have fields that no later one writes, and that nobody has to know."""
 

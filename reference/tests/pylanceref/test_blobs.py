@@ -19,7 +19,6 @@ from pylanceref.metadata import DataFile
 from pylanceref.operation import LanceOperation as Op
 
 DATA = bytes(range(100))
-
 FIRST_KIND = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
 
 
@@ -120,7 +119,6 @@ def test_fields_and_arrays_are_the_oracles(tmp_path):
 
 
 CASES = Path(__file__).parents[3] / "fixtures/table/any/blob"
-
 SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
 
 

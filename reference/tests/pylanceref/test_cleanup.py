@@ -15,7 +15,6 @@ from lanceref.core.errors import OperationRefused
 from lanceref.operations.cleanup import duration, seconds_of
 
 NOW = timedelta(0)
-
 DAYS = 24 * 3600
 
 

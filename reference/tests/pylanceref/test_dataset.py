@@ -13,7 +13,6 @@ from pylanceref.commit import CommitConflictError
 from tests.table.states import STATES
 
 pytestmark = pytest.mark.oracle
-
 SYSTEM = ["_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version"]
 
 

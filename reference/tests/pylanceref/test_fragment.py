@@ -86,7 +86,6 @@ def test_a_session_takes_the_same_columns(tmp_path):
 
 
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["x", "y", "z"]})
-
 Append, Overwrite = LanceOperation.Append, LanceOperation.Overwrite
 
 

@@ -70,7 +70,6 @@ def test_the_json_is_that_of_the_oracle(tmp_path):
 
 
 ONE, TWO = FragmentMetadata.from_message(PLAIN), FragmentMetadata.from_message(FULL)
-
 SCHEMA = LanceSchema.from_pyarrow(pa.schema({"a": pa.int64(), "s": pa.struct({"x": pa.utf8()})}))
 
 SEGMENT = Index(

@@ -10,7 +10,6 @@ from lanceref.storage.manifests.manifest_names import list_versions
 from pylanceref import dataset, write_dataset
 
 VERSIONS = ["0.1", "2.0", "2.1", "2.2", "2.3"]
-
 TABLE = pa.table({"a": pa.array([1, 2, 3], pa.int32()), "b": ["x", "y", "z"]}, metadata={"k": "v"})
 
 

@@ -123,9 +123,7 @@ def test_wrong_arguments_are_refused(tmp_path, maker, name):
 
 
 FIELD = blob_field("b", inline_size_threshold=2, dedicated_size_threshold=10)
-
 VALUES = [b"abc", b"0123456789abc", b"x"]
-
 BLOBS = pa.table([blob_array(VALUES)], schema=pa.schema([FIELD]))
 
 

@@ -7,7 +7,6 @@ from decimal import Decimal
 import pyarrow as pa
 
 N = None
-
 DATES = [(2020, 1, 1), (2021, 5, 6), N, (1969, 1, 1), (2020, 1, 2), (2020, 1, 3)]
 DAYS = [one and dt.date(*one) for one in DATES]
 MOMENTS = [one and dt.datetime(*one) for one in DATES]

@@ -17,7 +17,6 @@ from tests.full_disk import FullDisk
 from tests.power_cut import PowerCut
 
 ROWS = rows(*range(20))
-
 MOMENTS = 5
 """How many calls of an operation are tried to fail, spread evenly."""
 
@@ -31,7 +30,6 @@ WITHOUT = ("create", "drop", "delete tag", "delete branch")
 """Operations with another table before or after; a reference that was deleted may come back."""
 
 DONE = [name for name in OPERATIONS if name not in WITHOUT]
-
 WRITING = [name for name in DONE if name not in REMOVALS]
 """The operations that write files: the others only delete."""
 

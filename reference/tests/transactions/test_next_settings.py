@@ -210,7 +210,6 @@ def _replaced(number: int, *fields: int, **words: object) -> dict[str, object]:
 
 LEGACY = {"file_major_version": 0, "file_minor_version": 2, "column_indices": []}
 UNKNOWN = {"old_id": {"uuid": bytes(16)}, "new_id": {"uuid": bytes(16)}}
-
 FIRST = manifests.fragment(0, versions.files(0))
 
 REFUSED = [

@@ -16,7 +16,6 @@ from lanceref.core.errors import BadMagic, NotFound, Place
 from pylanceref.file import LanceFileWriter
 
 RIGHT = pa.table({"c": pa.array([1, 2, 3], pa.int32())})
-
 TARGET = Target("file/x", "file", Path("/nowhere/x.lance"))
 
 

@@ -18,7 +18,6 @@ from .indexed import fixed, opened, points, table, write
 
 pytestmark = pytest.mark.oracle
 lance = pytest.importorskip("lance")
-
 NODES = 2000
 
 

@@ -119,8 +119,6 @@ def test_what_codes_stand_for(num_bits, form, metric):
 
 
 DIM = 16
-
-
 RANDOM = np.random.default_rng(11)
 
 

@@ -133,8 +133,7 @@ _LARGE = {"large string": pa.array(["a", "bc", "d"], pa.large_string()),
     "large structs": pa.array([[{"x": 1}, {"x": 2}], [], [{"x": 3}]],
         pa.large_list(pa.struct([("x", pa.int32())])))}  # fmt: skip
 
-_BFLOAT16 = pa.field("item", pa.binary(2),
-    metadata={"ARROW:extension:name": "lance.bfloat16",
+_BFLOAT16 = pa.field("item", pa.binary(2), metadata={"ARROW:extension:name": "lance.bfloat16",
         "ARROW:extension:metadata": ""})  # fmt: skip
 _VECTORS = {"bfloat16 vectors": pa.FixedSizeListArray.from_arrays(
         pa.array([b"\x00?", b"\x80?"] * 3, pa.binary(2)), type=pa.list_(_BFLOAT16, 2))}  # fmt: skip

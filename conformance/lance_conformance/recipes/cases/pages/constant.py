@@ -55,6 +55,8 @@ CASES: tuple[Recipe, ...] = (
         assign("constant_layout.inline_value", b"\x07\x00\x00\x00")),
     case("file/2.1/constant/null-type", "a column of type null", "L.page.constant.form",
         pa.nulls(3)),
+    *cases("file/{2.1,2.2,2.3}/constant/empty-struct", "a struct without fields, numbers after it",
+        "L.page.layers.path", pa.table({"s": pa.array([{}, {}], pa.struct([])), "n": [1, 2]})),
     case("file/2.1/constant/null-lists", "lists without an item: levels and no value",
         "L.page.constant.level-bytes", pa.array([[None, None], [], None], pa.list_(pa.int32()))),
     fault("levels", "a level buffer of an odd size", "L.page.constant.level-bytes", resize(-1, -1)),
