@@ -23,10 +23,8 @@ from numpy.typing import NDArray
 from pylanceref.late_names import late_names
 
 __all__ = ["BFloat16", "BFloat16Array", "BFloat16Scalar", "BFloat16Type", "bfloat16_array", "cast"]
-
 _IMAGES = "FixedShapeImageTensorType ImageArray ImageURIArray PandasBFloat16Array"
 __getattr__ = late_names(__name__, {}, _IMAGES)
-
 SHOWN = 10
 """Values at each end of a long array that its text shows."""
 

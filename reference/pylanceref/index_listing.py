@@ -121,11 +121,11 @@ def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
     bitmaps = [(covered(entry) or BitMap()) & BitMap(fragments) for entry in found]
     rows = [sum(fragments[number] for number in bitmap) for bitmap in bitmaps]
     covered_fragments = BitMap().union(*bitmaps)
-    built, kind = [segment.built for segment in index.segments], index.kind
-    shown, _ = describe(kind, index.segments[0])
+    built = [one.built and covered(one.entry) != BitMap() for one in index.segments]
+    shown, _ = describe(index.kind, index.segments[0])
     segments = [
-        statistics_of(index.open(segment)) if segment.built and not index.is_early(segment) else {}
-        for segment in index.segments
+        statistics_of(index.open(one)) if has_rows and not index.is_early(one) else {}
+        for one, has_rows in zip(index.segments, built)
     ]
     return {
         "index_type": shown if any(built) else "N/A",

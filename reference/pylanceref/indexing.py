@@ -29,7 +29,7 @@ from pylanceref.transactions import index_message, index_of
 
 Entries = Sequence[table_pb2.IndexMetadata]
 
-WITH_UUID = ("INVERTED", "BITMAP")
+WITH_UUID = ("INVERTED", "BITMAP", "ZONEMAP", "BLOOMFILTER", "MINHASHLSH")
 """Types whose uncommitted segments may be given an id."""
 
 

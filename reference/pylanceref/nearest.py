@@ -26,7 +26,6 @@ METRIC_NAMES: dict[str, Metric] = {**{name: name for name in METRICS}, "euclidea
 """Metrics by the names that users give them, in lower case."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
-
 MORE_OF_SEVERAL = 10
 """So many times as many rows are wanted of an index where rows have several vectors."""
 

@@ -19,7 +19,6 @@ Block = tuple[pb.CompressiveEncoding, bytes]
 """A description and its bytes; none for what lies in the description."""
 
 SCHEMES = {"lz4": pb.COMPRESSION_ALGORITHM_LZ4, "zstd": pb.COMPRESSION_ALGORITHM_ZSTD}
-
 described = partial(built, pb.CompressiveEncoding)
 """Describes an encoding by paths and values."""
 

@@ -233,7 +233,6 @@ def early_index(release: str, type_: str, sql: str, rows: list[int], facts: bool
 
 
 K1, B = 1.2, 0.75
-
 SCORED = ("L.index.fts.score", "L.index.fts.score.statistics", "L.index.fts.unindexed")
 """Clauses of a search that gives scores."""
 

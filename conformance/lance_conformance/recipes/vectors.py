@@ -30,7 +30,6 @@ COLUMN = "v"
 """Name of the column of vectors."""
 
 DIMENSION = 8
-
 INDEXED = 80
 """Rows that are there when the index is made, in two fragments."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -84,6 +83,10 @@ class Boolean(TextQuery):
     must_not: Sequence[TextQuery] = ()
 
 
+MOST_WEIGHT = 3.4028234663852886e38
+"""Largest weight of a part of a query: the largest float32."""
+
+
 def leaves(query: TextQuery) -> list[TextQuery]:
     """Return the queries of columns that a query is made of. Raises QueryRefused."""
     columns: list[TextQuery] = []
@@ -95,6 +98,8 @@ def leaves(query: TextQuery) -> list[TextQuery]:
         parts: Sequence[TextQuery] = ()
         if isinstance(one, Boost):
             parts = one.positive, one.negative
+            if not 0 <= one.negative_boost <= MOST_WEIGHT:
+                raise QueryRefused("BoostQuery negative_boost must be finite and non-negative")
         elif isinstance(one, MultiMatch):
             parts = one.matches
         elif isinstance(one, Boolean):
@@ -103,7 +108,7 @@ def leaves(query: TextQuery) -> list[TextQuery]:
                 raise QueryRefused("FTS query must contain at least one leaf query")
             if len(one.must_not) == len(parts):
                 raise QueryRefused("boolean query must have at least one should/must query")
-        elif isinstance(one, Match) and not 0 <= one.boost < math.inf:
+        elif isinstance(one, Match) and not 0 <= one.boost <= MOST_WEIGHT:
             raise QueryRefused(f"MatchQuery boost must be finite and >= 0, got {one.boost:g}")
         waiting += [(part, depth + 1) for part in reversed(parts)]
         columns += [] if parts else [one]

@@ -261,21 +261,23 @@ class TextColumn:
     def tokens(self, text: str, *, plain: bool = False) -> list[tuple[str, int]]:
         """Return the tokens of a query, and their positions. Raises QueryRefused.
 
+        A query of documents is triples of path, type and value, with `;` between them.
         `plain` words are taken as they are.
         """
         analyzer = Analyzer(UNINDEXED) if plain else self.analyzer
         if not self.analyzer.analysis.is_json:
             return analyzer.tokens(text)
-        path, *rest = text.split(",", 2)
-        if len(rest) < 2:
-            raise QueryRefused(f"Invalid triple format: {text}")
-        kind, value = rest
-        if kind not in ("str", "number", "bool", "null"):
-            raise QueryRefused(f"Invalid triple type: {kind}")
-        if kind != "str":
-            return [(text, 0)]
-        words = analyzer.tokens(value)
-        return [(f"{path},str,{token}", number) for number, (token, _) in enumerate(words)]
+        found: list[str] = []
+        for triple in text.split(";"):
+            path, *rest = triple.split(",", 2)
+            if len(rest) < 2:
+                raise QueryRefused(f"Invalid triple format: {triple}")
+            kind, value = rest
+            if kind not in ("str", "number", "bool", "null"):
+                raise QueryRefused(f"Invalid triple type: {kind}")
+            words = [f"{path},str,{token}" for token, _ in analyzer.tokens(value)]
+            found += words if kind == "str" else [triple]
+        return [(token, number) for number, token in enumerate(found)]
 
     def prefix(self, token: str, length: int) -> str:
         """Return the common beginning of tokens near one: of a triple, so much of its value."""

@@ -72,8 +72,8 @@ def coerce(value: pa.Scalar, wanted: pa.DataType) -> pa.Scalar:
     if not fits:
         raise _refusal(value, wanted)
     try:
-        if types.is_timestamp(held) and types.is_timestamp(wanted) and held.tz is None:
-            value = pc.cast(value, pa.timestamp(held.unit, wanted.tz))
+        if types.is_timestamp(held) and types.is_timestamp(wanted) and wanted.tz and not held.tz:
+            value = pc.assume_timezone(value, wanted.tz)  # as local time
         if types.is_integer(held) and types.is_decimal(wanted):
             return pa.scalar(Decimal(value.as_py()), wanted)
         if types.is_time32(wanted) and types.is_integer(held):
@@ -126,6 +126,9 @@ def as_value(literal: pa.Scalar, type_: pa.DataType, strict: bool) -> pa.Scalar 
             # a large float is as near to other integers; one with a fraction cannot be cast
             return None if is_float and abs(literal.as_py()) >= 2**53 else literal.cast(type_)
         value = coerce(literal, type_)
+        if types.is_date(type_) and types.is_timestamp(literal.type):
+            told = pa.scalar(literal.value, pa.timestamp(literal.type.unit))
+            return value if pc.equal(value.cast(told.type), told).as_py() else None
         if strict or value.type == literal.type or not types.is_floating(type_):
             return value
         same = pc.equal(value.cast(pa.float64()), literal.cast(pa.float64())).as_py()

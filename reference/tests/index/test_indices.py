@@ -126,6 +126,32 @@ def test_an_index_of_a_field_that_it_is_not_made_for(tmp_path, kind, column, oth
         dataset.optimize.optimize_indices()
 
 
+NOON, MIDNIGHT = "timestamp '1970-01-02 12:00:00'", "timestamp '1970-01-01 00:00:00'"
+ZONED = pa.array([0, 18_000, -18_000], pa.timestamp("s", "America/New_York"))
+DAYS = pa.array([0, 1, 2], pa.date32())
+ZEROS = pa.array([[0.0], [-0.0, 2.5], None])
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "condition", "rows"),
+    [
+        (ZONED, "BTREE", f"c = {MIDNIGHT}", [1]),
+        (ZONED, "BITMAP", f"c < {MIDNIGHT}", [0, 2]),
+        (DAYS, "BTREE", f"c = {NOON}", []),
+        (DAYS, "BITMAP", f"c < {NOON}", [0, 1]),
+        (DAYS, "BTREE", "c >= timestamp '1970-01-02 00:00:00'", [1, 2]),
+        (ZEROS, "LABEL_LIST", "array_has(c, 0.0)", [0]),
+        (ZEROS, "LABEL_LIST", "array_has_all(c, [-0.0, 2.5])", [1]),
+    ],
+)
+def test_an_index_takes_a_literal_as_a_scan_does(tmp_path, column, kind, condition, rows):
+    """Times without a zone are local, days are midnights, and a label has its sign."""
+    dataset = write(pa.table({"c": column}), tmp_path)
+    dataset.create_scalar_index("c", kind)
+
+    assert rows == ids(dataset, condition) == ids(dataset, condition, use_scalar_index=False)
+
+
 @pytest.mark.parametrize(("column", "other", "condition"), [(0, 1, "s = 'a'"), (1, 0, "i > 1")])
 def test_bounds_of_another_type_are_refused(tmp_path, column, other, condition):
     """As they cannot be compared with what is asked for."""

@@ -147,6 +147,8 @@ EACH = MatchQuery("a", "s", document_granularity=ELEMENT)
         (lambda: leaves(BooleanQuery([])), QueryRefused),
         (lambda: leaves(BooleanQuery([(Occur.MUST_NOT, A)])), QueryRefused),
         (lambda: leaves(MatchQuery("a", "s", boost=-1)), QueryRefused),
+        (lambda: leaves(MatchQuery("a", "s", boost=1e39)), QueryRefused),
+        (lambda: leaves(BoostQuery(A, B, negative_boost=-1.0)), QueryRefused),
     ],
 )
 def test_wrong_arguments_are_refused(make, error):
@@ -188,6 +190,7 @@ NEAR = {"column": "v", "q": [0.0] * 4}
         ({"full_text_query": MatchQuery("a", "x")}, QueryRefused, "does not exist"),
         ({"full_text_query": MatchQuery("a", "i")}, QueryRefused, "must resolve to Utf8"),
         ({"full_text_query": MatchQuery("fox", "j")}, QueryRefused, "Invalid triple format"),
+        ({"full_text_query": MatchQuery("a,str,fox;", "j")}, QueryRefused, "Invalid triple format"),
         ({"full_text_query": MatchQuery("a,foo,fox", "j")}, QueryRefused, "Invalid triple type"),
         ({"full_text_query": PhraseQuery("red fox", "s")}, QueryRefused, "position is not found"),
         ({"full_text_query": MatchQuery("a", "l")}, QueryRefused, "ambiguous"),

@@ -25,12 +25,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.arrow_buffers import decoded, encoded
+from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_type import Built
-from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
+from lanceref.index.predicate import (
+    Among,
+    HasLabels,
+    IsNull,
+    Mask,
+    OnValues,
+    Predicate,
+    Within,
+    holds,
+)
 from lanceref.index.row_set import NO_KEYS, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
@@ -67,9 +77,12 @@ class Bitmap(EntryType[None]):
     def search(self, predicate: Predicate) -> RowSet:
         """Return the rows for which a predicate on values is true. Raises FormatError."""
         assert isinstance(predicate, OnValues)
-        uses = self.segment.uses
         with self.file.comparing(self.keys.type):
-            numbers = np.flatnonzero(holds(predicate, self.keys))
+            return self.rows_of(holds(predicate, self.keys))
+
+    def rows_of(self, chosen: Mask) -> RowSet:
+        """Return the rows of `chosen` keys: bool (keys,). Raises FormatError."""
+        uses, numbers = self.segment.uses, np.flatnonzero(chosen)
         uses.comparisons += len(self.keys)
         uses.count(self._held is not None, len(numbers))
         if self._held is None:
@@ -196,9 +209,15 @@ class LabelList(Bitmap):
             return self.nulls or RowSet()
         assert isinstance(predicate, HasLabels)
         if not predicate.every:
-            return super().search(Among(predicate.labels))
-        found = [super(LabelList, self).search(Among((one,))) for one in predicate.labels]
-        return RowSet.intersection(found)
+            return self._having(*predicate.labels)
+        return RowSet.intersection([self._having(one) for one in predicate.labels])
+
+    def _having(self, *labels: pa.Scalar) -> RowSet:
+        """Return the rows whose list has one of some labels, where -0.0 is another than 0.0."""
+        if not pa.types.is_floating(self.keys.type):
+            return super().search(Among(labels))
+        wanted = pa.array([one.as_py() for one in labels], self.keys.type)
+        return self.rows_of(mask_of(pc.is_in(total_order(self.keys), total_order(wanted))))
 
     def entries(self) -> Entries:
         """Return an entry for every row of every label, and the rows whose list is null."""

@@ -30,7 +30,6 @@ def _owning_strings() -> pa.Array:
 _TEXTS = pa.array(["foo", "", None, "zwölf"])
 _LISTED = pa.table({"n": pa.array([1, 2, 3, 4], pa.int32()), "s": _TEXTS})
 _BYTES = pa.array([b"foo", b"", None, b"\xff"], pa.large_binary())
-
 _TEXTS_LEAST = pa.array(["alpha beta " * 9, "alpha", None, "beta " * 20])
 
 _NULLABLE = {"nullable.some_nulls.validity": flat_page(1),

@@ -27,7 +27,6 @@ _BELOW = pa.table({"s": pa.array([one and {"a": one["a"], "c": one["c"]} for one
 _PACKED, _BITS = column(PACKED, packed="true"), "codec.packed-struct.bits"
 _PACKED_ROWS = {"2.0": "array.packed-struct.width", "2.1": _BITS, "2.2": _BITS}
 _PART = pa.table({"c": pa.StructArray.from_arrays([PACKED.field("b")], ["b"])})
-
 _Items = Callable[[int], pa.Array]
 
 

@@ -82,7 +82,6 @@ def _hole(uri: str) -> pa.Table:
 
 
 WORKED = early_table({"a": pa.array([1, None, 3], INT32)}, {"a": [1, 0, 3]})
-
 _PAIRS = pa.table({"a": pa.array([3, 1, 2], pa.int32()), "b": pa.array([7, 9, 8], pa.int32())})
 
 

@@ -117,6 +117,12 @@ CASES: tuple[Recipe, ...] = (
                 {"c": pa.array(['{"a":"quick fox","n":3}', '{"a":"fox","b":{"x":["dog",true]}}',
                             None, '{"n":3}'], pa.json_())}, "2.2"), match("a,str,fox"),
             {row: indexed.bm25(tables.MEMBERS, ["a,str,fox"], row) for row in (0, 1)})),
+    case("index/any/inverted/json-several", "one of two triples of a question about documents",
+        "L.index.fts.documents.json", texts_found(tables.document_steps(
+                {"c": pa.array(['{"a":"quick fox","n":3}', '{"a":"fox","b":{"x":["dog",true]}}',
+                            None, '{"n":3}'], pa.json_())}, "2.2"), match("a,str,fox;n,number,3"),
+            {row: indexed.bm25(tables.MEMBERS, ["a,str,fox", "n,number,3"], row)
+                for row in (0, 1, 3)})),
     case("index/any/inverted/multi-match", "the better of two columns counts",
         "L.index.fts.multi-match", texts_found(tables.document_steps(tables.TWO, "2.1"),
             {"multi_match": tables.BOTH}, tables.best())),

@@ -83,9 +83,7 @@ class _Beside(Vectors):
 
 
 _BESIDE = _Beside("IVF_FLAT", rows=24, version="2.0", seed=21)
-
 _BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
-
 _NEXT = nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}})
 
 

@@ -37,13 +37,9 @@ _TOKEN_ROWS = pa.table({"token": pa.array([token for token, _ in _TOKENS], pa.ui
         "row": pa.array([row for _, row in _TOKENS], pa.uint64())})  # fmt: skip
 
 SHORT_NGRAM = Indexed(pa.array(["abcd"] * 12), "NGRAM")
-
 _PART = "part_0_fm.lance"
-
 _NONE = pa.array([None] * 12, pa.utf8())
-
 FM = Indexed(TEXTS_INDICES, "FM", {}, "2.0")
-
 _LONG = ["ab" * 70_000 + "needle" + "ba" * 70_000, *[None] * 10, "needles"]
 
 

@@ -43,7 +43,6 @@ def points(places: Sequence[tuple[float, float] | None]) -> pa.Array:
 PLACES = [(0, 0), (1, 5), None, (2, 2), (9, 9), (9, 0), (5, 5), (6, 5), (4, 9), (3, 3), (2, 3),
     None]  # fmt: skip
 POINTS = points(PLACES)
-
 RTREE = Indexed(POINTS, "RTREE", {"page_size": 4}, "2.0", extension="geoarrow.wkb")
 _NULLS = reworked(filtered(RTREE, "c IS NULL", [2, 11]), index({"files": None}, FOURTH),
     descriptor({"schema.fields.0.nullable": True}, "_indices/*/nulls.lance"))  # fmt: skip

@@ -13,7 +13,6 @@ _TEXTS = ['{"a":"x","b":[null,true,7]}', "300", '"xy"', None, ""]
 """One object with an array, a number of two bytes, a string, a null, and text without a value."""
 
 _DOUBLES = "[0.00001,0.000015,-0.000025,9.5e-6,1e-6,1.5e+16,1234567.5]"
-
 _NUMBERS = f"[0,-1,255,-129,65535,-32769,4294967295,-2147483649,{2**64 - 1},-0.5]"
 
 

@@ -16,13 +16,10 @@ from lance_conformance.recipes.oracle_made import column
 from lance_conformance.recipes.pages import PICKS, one_chunk, picked
 
 _C = "constant_layout"
-
 _NULL_LISTS = pa.array([[None, None], [], None, [None]], pa.list_(pa.int32()))
-
 _POOL = [10**9, 10**9 + 3, 10**9 + 1, 10**9 + 2]
 _PICKS = [0, 1, 2, 3, 3, 0]
 _ITEMS = [5, 9, 6, 7]
-
 _EVERY = blocks.every(_ITEMS, 64)
 _CODED: tuple[Block, ...] = (
     *(_EVERY[name] for name in ("flat", "inline_bitpacking", "out_of_line_bitpacking")),

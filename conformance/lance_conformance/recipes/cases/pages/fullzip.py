@@ -31,7 +31,6 @@ def _vectors(items: list[float | None]) -> pa.Array:
 
 _LONG = pa.array([url * 30 for url in columns.PATHS])
 _NUMBERS = pa.array(range(30))
-
 _PAGE = "L.page.fullzip.entry"
 
 

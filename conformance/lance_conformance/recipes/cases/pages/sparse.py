@@ -22,7 +22,6 @@ _sparse = partial(column, structural_encoding="sparse")
 
 _VALIDITY = "structure.sparse.layers.0.validity"
 _LISTS = "structure.sparse.layers.0.list"
-
 _ITEMS = (b"the first item of the plane", b"", b"the third")
 """Distinct values of the indexed plane."""
 

@@ -53,12 +53,10 @@ def _listed(dataset: Any, *rows: int, compression: str | None = None) -> None:
 
 
 _RUNS = (*range(2, 12), *range(15, 25))
-
 _BITS = pa.table({"a": [row in (1, 65537) for row in range(65_560)]})
 """Rows of which some have more than 16 bits."""
 
 _EVEN = pa.table({"a": [row % 2 == 1 for row in range(8192)]})
-
 _SPARSE = pa.table({"a": [row % 2**16 in range(1, 6) for row in range(3 * 2**16 + 20)]})
 """Rows of which five follow each other in each of four containers."""
 

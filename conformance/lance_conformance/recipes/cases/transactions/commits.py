@@ -98,7 +98,6 @@ def changed_columns(fragment: LanceFragment, **others: Any) -> Op.Update:
 
 
 Fragments = list[LanceFragment]
-
 Before = Callable[[str], Fragments]
 """Makes a table at a URI, and returns the fragments of its last version."""
 
