@@ -130,7 +130,7 @@ def alone(session: nox.Session) -> None:
 @nox.session(venv_backend="uv")
 def oldest(session: nox.Session) -> None:
     """Test the reference, and judge it, with the oldest libraries that `pyproject.toml` allows."""
-    session.install("--resolution", "lowest-direct", "-e", ".[test]")
+    session.install("-U", "--resolution", "lowest-direct", "-e", ".[test]")
     tests = session.posargs or ["reference/tests"]
     session.run("pytest", "-m", "not spark and not nightly", "-n", "2", *tests)
     session.run("lance-conformance", "run", "--profile", "all")
