@@ -44,6 +44,15 @@ _FOOTER = struct.Struct("<QQQIIHH4s")
 _ENTRY = struct.Struct("<QQ")
 
 
+@contextmanager
+def _as_deep_as_can_be_read() -> Iterator[None]:
+    """Raise NotStorable for messages of encodings that nest deeper than the library parses."""
+    try:
+        yield
+    except DecodeError as error:
+        raise NotStorable(f"a type nested too deep for its encoding: {error}") from error
+
+
 class FileWriter:
     """Writes one data file to a sink; `num_rows` counts what was written so far.
 
@@ -83,6 +92,7 @@ class FileWriter:
         self._sink.write(view)
         return extent
 
+    @_as_deep_as_can_be_read()
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Queue the rows of a batch and write the pages that became full.
 
@@ -93,9 +103,8 @@ class FileWriter:
             return
         arrays = [column_of(batch, field) for field in self._schema.fields]
         done: list[EncodedPage] = []
-        with _messages_that_nest():
-            for writer, array in zip(self._writers, arrays, strict=True):
-                done += writer.write(array, self.num_rows, self)
+        for writer, array in zip(self._writers, arrays, strict=True):
+            done += writer.write(array, self.num_rows, self)
         self.num_rows += batch.num_rows
         self._write_pages(done)
 
@@ -118,11 +127,13 @@ class FileWriter:
     def add_schema_metadata(self, key: str, value: str) -> None:
         self._metadata[key] = value
 
+    @_as_deep_as_can_be_read()
     def finish(self) -> int:
-        """Write what is queued and the description of the file; return its rows."""
-        with _messages_that_nest():
-            done = [page for writer in self._writers for page in writer.flush(self)]
-        self._write_pages(done)
+        """Write what is queued and the description of the file; return its rows.
+
+        Raises NotStorable as `write_batch`.
+        """
+        self._write_pages([page for writer in self._writers for page in writer.flush(self)])
         ends = (column for writer in self._writers for column in writer.finish())
         for message, column in zip(self._columns, ends, strict=True):
             extents = [self.write(buffer) for buffer in column.buffers]
@@ -156,17 +167,10 @@ def _open_writer(
     return pages.open_writer(field, first_column, version, policy)
 
 
-@contextmanager
-def _messages_that_nest() -> Iterator[None]:
-    """Raise NotStorable where the message of an encoding would be deeper than the library's can."""
-    try:
-        yield
-    except DecodeError as error:
-        raise NotStorable(f"a type nested too deep for its encoding: {error}") from error
-
-
 def _direct(message: Message, type_name: str) -> file2_pb2.Encoding:
-    """Wrap an encoding message into the `Any` that is stored in place."""
-    packed = AnyMessage(type_url=f"/{type_name}", value=message.SerializeToString())
+    """Wrap an encoding message into the `Any` that is stored in place. Raises DecodeError."""
+    data = message.SerializeToString()
+    type(message).FromString(data)
+    packed = AnyMessage(type_url=f"/{type_name}", value=data)
     encoding = file2_pb2.DirectEncoding(encoding=packed.SerializeToString())
     return file2_pb2.Encoding(direct=encoding)

@@ -275,8 +275,10 @@ class TextColumn:
             kind, value = rest
             if kind not in ("str", "number", "bool", "null"):
                 raise QueryRefused(f"Invalid triple type: {kind}")
-            words = [f"{path},str,{token}" for token, _ in analyzer.tokens(value)]
-            found += words if kind == "str" else [triple]
+            if kind == "str":
+                found += (f"{path},str,{token}" for token, _ in analyzer.tokens(value))
+            else:
+                found.append(triple)
         return [(token, number) for number, token in enumerate(found)]
 
     def prefix(self, token: str, length: int) -> str:

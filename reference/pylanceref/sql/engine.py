@@ -46,7 +46,7 @@ class ExactSchema:
     __slots__ = ("_hash", "schema")
 
     def __init__(self, schema: pa.Schema) -> None:
-        self.schema, self._hash = schema, hash(tuple(schema))
+        self.schema, self._hash = schema, hash(schema)
 
     def __hash__(self) -> int:
         return self._hash

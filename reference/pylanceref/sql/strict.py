@@ -117,7 +117,7 @@ _BECOMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 
 
 def as_value(literal: pa.Scalar, type_: pa.DataType, strict: bool) -> pa.Scalar | None:
-    """Return a literal as a value of a type, None when it is none; only a strict one is rounded."""
+    """Return a literal as a value of a type, None where it is none; strict numbers are rounded."""
     if not literal.is_valid:
         return None
     try:

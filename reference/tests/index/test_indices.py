@@ -128,6 +128,7 @@ def test_an_index_of_a_field_that_it_is_not_made_for(tmp_path, kind, column, oth
 
 NOON, MIDNIGHT = "timestamp '1970-01-02 12:00:00'", "timestamp '1970-01-01 00:00:00'"
 ZONED = pa.array([0, 18_000, -18_000], pa.timestamp("s", "America/New_York"))
+EAST = pa.array([0, 18_000, -18_000], pa.timestamp("s", "+05:00"))
 DAYS = pa.array([0, 1, 2], pa.date32())
 ZEROS = pa.array([[0.0], [-0.0, 2.5], None])
 
@@ -137,7 +138,9 @@ ZEROS = pa.array([[0.0], [-0.0, 2.5], None])
     [
         (ZONED, "BTREE", f"c = {MIDNIGHT}", [1]),
         (ZONED, "BITMAP", f"c < {MIDNIGHT}", [0, 2]),
+        (EAST, "ZONEMAP", f"c = {MIDNIGHT}", [2]),
         (DAYS, "BTREE", f"c = {NOON}", []),
+        (DAYS.cast(pa.date64()), "BTREE", f"c in ({NOON})", []),
         (DAYS, "BITMAP", f"c < {NOON}", [0, 1]),
         (DAYS, "BTREE", "c >= timestamp '1970-01-02 00:00:00'", [1, 2]),
         (ZEROS, "LABEL_LIST", "array_has(c, 0.0)", [0]),

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lanceref.core.errors import IndexRefused, OperationRefused
+from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
 from lanceref.proto import table_pb2
 from pylanceref.errors import IndexMixed, IndexNotFound, KeyMissing
 from pylanceref.file import LanceFileReader
@@ -217,6 +217,16 @@ def listed(tmp_path):
     return written
 
 
+@pytest.mark.parametrize("kind", ["BITMAP", "BLOOMFILTER", "MINHASHLSH", "ZONEMAP"])
+def test_a_segment_may_be_given_its_id(listed, kind):
+    """Those of other types may not."""
+    name = str(uuid.uuid4())
+    asked = {"name": "x", "fragment_ids": [0], "index_uuid": name}
+    assert name == str(listed.create_index_uncommitted("s", kind, **asked).uuid)
+    with pytest.raises(QueryRefused, match="index_uuid"):
+        listed.create_index_uncommitted("s", "BTREE", **asked)
+
+
 @pytest.mark.oracle
 def test_the_oracle_says_the_same(listed):
     """Lists, statistics and descriptions of indices are those of the oracle."""
@@ -234,8 +244,11 @@ def test_the_oracle_says_the_same(listed):
     assert set(described.__annotations__) == set(entries[0])
     listed.create_scalar_index("i", "ZONEMAP", name="z")
     listed.create_scalar_index("i", "BLOOMFILTER", name="b")
+    empty = ("BITMAP", "BLOOMFILTER", "BTREE", "ZONEMAP")
+    for kind in empty:
+        listed.create_scalar_index("i", kind, name=kind, train=False)
     theirs = lance.dataset(str(listed.uri))
-    for name in ("i_idx", "s_idx", "z", "b"):
+    for name in ("i_idx", "s_idx", "z", "b", *empty):
         assert listed.index_statistics(name) == theirs.stats.index_stats(name)
     for own, other in zip(listed.describe_indices(), theirs.describe_indices(), strict=True):
         for attribute in ("name", "type_url", "index_type", "num_rows_indexed", "fields"):

@@ -31,16 +31,7 @@ from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_type import Built
-from lanceref.index.predicate import (
-    Among,
-    HasLabels,
-    IsNull,
-    Mask,
-    OnValues,
-    Predicate,
-    Within,
-    holds,
-)
+from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import NO_KEYS, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
@@ -80,7 +71,7 @@ class Bitmap(EntryType[None]):
         with self.file.comparing(self.keys.type):
             return self.rows_of(holds(predicate, self.keys))
 
-    def rows_of(self, chosen: Mask) -> RowSet:
+    def rows_of(self, chosen: NDArray[np.bool_]) -> RowSet:
         """Return the rows of `chosen` keys: bool (keys,). Raises FormatError."""
         uses, numbers = self.segment.uses, np.flatnonzero(chosen)
         uses.comparisons += len(self.keys)

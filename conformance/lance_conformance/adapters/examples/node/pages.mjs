@@ -177,8 +177,8 @@ function constant(layout, page, shape, leaf, version) {
   demand((rep?.length ?? count) === count && (def?.length ?? count) === count && (numLists || count === rows), "another number of levels"); // L.page.constant.level-count
   rep ??= new Array(count).fill(numLists);
   if (def === null) {
-    // Without buffers all is null; the layers say at which level.
-    const outermost = shape.layers.findLast(({ nulls }) => nulls > 0);
+    // Without buffers all is null, but for structs without fields; the layers say at which level.
+    const outermost = isEmptyStruct(leaf) ? null : shape.layers.findLast(({ nulls }) => nulls > 0);
     demand(!isNull || outermost || isEmptyStruct(leaf) || numLists === 0, "nulls that no layer has");
     def = new Array(count).fill(isNull && levelBuffers.length === 0 ? (outermost?.nulls ?? 0) : 0);
   }

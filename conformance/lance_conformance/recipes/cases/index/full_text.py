@@ -113,14 +113,12 @@ CASES: tuple[Recipe, ...] = (
         texts_found(tables.document_steps({"c": tables.WORD_LISTS}, "2.1", by_element=True),
             match("fox"), tables.ELEMENT_ROWS, by="reference")),
     case("index/any/inverted/json", "paths, types and values of a JSON document are its tokens",
-        "L.index.fts.documents.json", texts_found(tables.document_steps(
-                {"c": pa.array(['{"a":"quick fox","n":3}', '{"a":"fox","b":{"x":["dog",true]}}',
-                            None, '{"n":3}'], pa.json_())}, "2.2"), match("a,str,fox"),
+        "L.index.fts.documents.json", texts_found(tables.document_steps(tables.OBJECTS, "2.2"),
+            match("a,str,fox"),
             {row: indexed.bm25(tables.MEMBERS, ["a,str,fox"], row) for row in (0, 1)})),
     case("index/any/inverted/json-several", "one of two triples of a question about documents",
-        "L.index.fts.documents.json", texts_found(tables.document_steps(
-                {"c": pa.array(['{"a":"quick fox","n":3}', '{"a":"fox","b":{"x":["dog",true]}}',
-                            None, '{"n":3}'], pa.json_())}, "2.2"), match("a,str,fox;n,number,3"),
+        "L.index.fts.documents.json", texts_found(tables.document_steps(tables.OBJECTS, "2.2"),
+            match("a,str,fox;n,number,3"),
             {row: indexed.bm25(tables.MEMBERS, ["a,str,fox", "n,number,3"], row)
                 for row in (0, 1, 3)})),
     case("index/any/inverted/multi-match", "the better of two columns counts",

@@ -153,6 +153,8 @@ def document_steps(
     return write
 
 
+OBJECTS = {"c": pa.array(['{"a":"quick fox","n":3}', '{"a":"fox","b":{"x":["dog",true]}}', None,
+        '{"n":3}'], pa.json_())}  # fmt: skip
 MEMBERS = {0: ["a,str,quick", "a,str,fox", "n,number,3"],
     1: ["a,str,fox", "b.x,str,dog", "b.x,bool,true"], 3: ["n,number,3"]}  # fmt: skip
 
