@@ -10,7 +10,8 @@ from enum import StrEnum
 from uuid import UUID
 
 from lanceref.core.errors import QueryRefused
-from lanceref.index.indices import Index, kind_of, paths_of, type_name
+from lanceref.file.schema_view import joined_path
+from lanceref.index.indices import Index, kind_of, type_name, ways_of
 from lanceref.index.segment import Segment
 from lanceref.proto import table_pb2
 from lanceref.transactions.index_entries import MEM_WAL_INDEX, SYSTEM_INDICES, covered
@@ -181,8 +182,8 @@ def _by_name(table: OpenTable) -> Iterator[tuple[str, Sequence[table_pb2.IndexMe
 
 
 def _paths(table: OpenTable, entry: table_pb2.IndexMetadata) -> list[str]:
-    paths = paths_of(table._snapshot.manifest.schema)
-    return [paths[one] for one in entry.fields if one in paths]
+    ways = ways_of(table._snapshot.manifest.schema, lists=True)
+    return [joined_path(one.name for one in ways[id_]) for id_ in entry.fields if id_ in ways]
 
 
 def describe_index(

@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.errors import IndexRefused, NotFound, QueryRefused
 from lanceref.core.integers import unsigned
-from lanceref.file.schema import Field, LanceSchema
-from lanceref.index.full_text.parameters import NO_LIST, DocumentGranularity, is_list
-from lanceref.index.index_type import Kind
+from lanceref.file.schema import LanceSchema
+from lanceref.index.full_text.parameters import NO_LIST, DocumentGranularity
+from lanceref.index.index_type import Kind, Parameters
 from lanceref.index.indices import indexed_column, indexed_path
+from lanceref.index.training import IndexedColumn
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_index import TYPES, VectorType
 from lanceref.index.vector.vector_kind import Vector
@@ -90,22 +91,22 @@ def index_request(
     if kind is None:
         raise NotImplementedError(f"there is no index type {name}")
     try:
-        path, _ = indexed_path(schema, column)
+        path, _ = indexed_path(schema, column, lists=kind.below_lists)
     except NotFound as error:
         if kind.details == INVERTED_DETAILS:
             raise IndexRefused(f"FTS field path '{column}' does not exist") from error
         raise KeyMissing(f"{column} not found in schema") from error
-    _check_type(kind, column, indexed_column(schema, path).field, parameters.get(GRANULARITY))
+    _check_type(kind, column, indexed_column(schema, path, lists=True), parameters)
     return IndexRequest(kind, path, parameters)
 
 
-def _check_type(kind: Kind, column: str, field: Field, granularity: object) -> None:
+def _check_type(kind: Kind, column: str, own: IndexedColumn, parameters: Parameters) -> None:
     """Raise ColumnRefused for a wrong type, QueryRefused for elements without a list."""
-    type_ = field.arrow.type
-    if kind.name in CHECKED and not kind.accepts(field):
+    if kind.name in CHECKED and not kind.accepts(own.field):
+        type_ = own.field.arrow.type
         raise ColumnRefused(f"{kind.name} cannot index column {column} of type {type_}")
-    is_element = granularity is DocumentGranularity.LIST_ELEMENT
-    if kind.details == INVERTED_DETAILS and is_element and not is_list(type_):
+    is_element = parameters.get(GRANULARITY) is DocumentGranularity.LIST_ELEMENT
+    if kind.details == INVERTED_DETAILS and is_element and not own.levels:
         raise QueryRefused(NO_LIST.format(column))
 
 

@@ -88,7 +88,7 @@ def _create(
     before = _replaceable(table, name, request.column, replace=options.replace)
     chosen = options.fragment_ids if options.train else []
     fragments = table.fragment_rows(None if chosen is None else sorted(set(chosen)))
-    indexed = indexed_column(table._snapshot.manifest.schema, request.column)
+    indexed = indexed_column(table._snapshot.manifest.schema, request.column, lists=True)
     given = request.kind, indexed, request.parameters, fragments, name
     own, build = segment_uuid(options.index_uuid), operations.index_build.build_segment
     entry = build(table._snapshot, *given, own, staged=staged)
@@ -115,7 +115,7 @@ def _free_name(table: OpenTable, request: IndexRequest) -> str:
 def _replaceable(table: OpenTable, name: str, column: str, *, replace: bool) -> Entries:
     """Return the segments that a new index takes the place of. Raises IndexRefused."""
     before = segments_of(table, name)
-    _, own = indexed_path(table._snapshot.manifest.schema, column)
+    _, own = indexed_path(table._snapshot.manifest.schema, column, lists=True)
     if any(list(entry.fields) != [own] for entry in before):
         raise IndexRefused(f"Index name '{name}' already exists with different fields")
     if before and not replace:

@@ -19,7 +19,7 @@ from lanceref.search.minhash_search import MinHashSearch
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Filter
 from lanceref.search.snapshot import Projection, scan_projection, take_projection
-from lanceref.search.text_column import ELEMENT_BITS
+from lanceref.search.text_column import ELEMENT_BITS, places_in_lists
 from lanceref.search.text_search import ELEMENT, SCORE, TextSearch
 from lanceref.search.vector_search import VectorSearch
 from lanceref.table.logical import BlobHandling
@@ -120,9 +120,7 @@ class SearchScanner(LanceScanner):
             hits = self._search.hits(allowed, end)
             best = np.lexsort((hits.places, -hits.scores))[:end]
             places = hits.places[best]
-            elements = (places & (1 << ELEMENT_BITS) - 1).astype(np.uint32)
-            offsets = pa.array(np.arange(len(elements) + 1, dtype=np.int32))
-            lists = pa.ListArray.from_arrays(offsets, pa.array(elements)).cast(ELEMENT.type)
+            lists = pa.array(places_in_lists(places, self._search.levels).tolist(), ELEMENT.type)
             columns = {ELEMENT.name: lists, SCORE.name: pa.array(hits.scores[best])}
             rows = self._passing(FoundRows(places >> ELEMENT_BITS, columns))
             return self._reordered(rows.part(offset, end))

@@ -21,7 +21,7 @@ from lanceref.core.file_versions import FROM_WORDS, V0_1
 from lanceref.data_file.check import check_file, check_legacy
 from lanceref.file.container import is_legacy
 from lanceref.index.fragment_reuse import check_reuse
-from lanceref.index.indices import Index, Indices, declared_kind, indexed_field, kind_of, paths_of
+from lanceref.index.indices import Index, Indices, declared_kind, indexed_field, kind_of
 from lanceref.index.mem_wal.shard_log import check_log
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
@@ -84,7 +84,7 @@ def check_rows(
 ) -> None:
     """Report a live row that a segment covers and does not hold, or holds with another value."""
     kind, stable = index.kind, segment.stable_row_ids
-    if index.field_id not in paths_of(manifest.schema) or not segment.built:
+    if index.path(manifest.schema) is None or not segment.built:
         return
     with ctx.piece(), _legacy_skipped():
         fragments = [one for one in manifest.fragments if one.id in segment.covers]

@@ -102,7 +102,8 @@ class IndexType:
 
     `rewrite_on_move` says whether a compaction that moves rows rewrites a segment, `rebuilt`
     whether `rewrite` is given all rows and not only new ones, `learns` whether a segment is trained
-    on rows, `stages` whether several may build one together. An updated segment `inherits` the
+    on rows, `stages` whether several may build one together, `below_lists` whether the field may be
+    below lists. An updated segment `inherits` the
     version of those before: always, where fragments of theirs are left, only where it was one
     besides, or where no compaction has left it unmoved. Where details name another type,
     `json_path` leads to the indexed values in documents.
@@ -120,6 +121,7 @@ class IndexType:
     rebuilt: ClassVar[bool] = False
     learns: ClassVar[bool] = False
     stages: ClassVar[bool] = False
+    below_lists: ClassVar[bool] = False
     inherits: ClassVar[Literal["always", "left", "one", "unmoved"]] = "left"
     json_path: ClassVar[str | None] = None
 

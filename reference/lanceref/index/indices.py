@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise, takewhile
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from lanceref.index.index_type import IndexType, Kind, Mask, Positions
 from lanceref.index.predicate import IsNull, Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment, Uses
-from lanceref.index.training import IndexedColumn
+from lanceref.index.training import LISTS, IndexedColumn, is_any
 from lanceref.json.json_path import member_path, members_of
 from lanceref.proto import table_pb2
 from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails
@@ -51,6 +52,10 @@ class Index:
     segments: tuple[Segment, ...]
 
     _opened: dict[str, IndexType] = field(default_factory=dict)
+
+    def path(self, schema: LanceSchema) -> str | None:
+        """Return the path of the field, None where its type cannot be over such a one."""
+        return paths_of(schema, lists=self.kind.below_lists).get(self.field_id)
 
     def open(self, segment: Segment) -> IndexType:
         """Return a segment with its files open. Raises FormatError, UnknownVersion."""
@@ -202,11 +207,10 @@ class Indices:
 
         Those over members of documents are listed by `member_path`.
         """
-        paths = paths_of(self._manifest.schema)
         fields = {field.id: field for field in self._manifest.schema.flat()}
         indices: dict[str, list[Index]] = {}
         for index in self.known:
-            path, json_path = paths.get(index.field_id), index.kind.json_path
+            path, json_path = index.path(self._manifest.schema), index.kind.json_path
             if path is None or not index.kind.accepts(fields[index.field_id]):
                 continue
             if json_path is not None:
@@ -217,24 +221,34 @@ class Indices:
         return indices
 
 
-def paths_of(schema: LanceSchema) -> dict[int, str]:
-    """Return the path of each field below structs only, `a.b`, by its id."""
-    paths: dict[int, str] = {}
-    pending: list[tuple[tuple[str, ...], Field]] = [((one.name,), one) for one in schema.fields]
-    for names, one in pending:  # grows by the fields below each struct
-        paths[one.id] = joined_path(names)
-        if one.logical_type == "struct":
-            pending += [((*names, child.name), child) for child in one.children]
+def ways_of(schema: LanceSchema, *, lists: bool = False) -> dict[int, tuple[Field, ...]]:
+    """Return the fields on the way to each one below structs, or `lists` too, by its id."""
+    ways: list[tuple[Field, ...]] = [(one,) for one in schema.fields]
+    for way in ways:  # grows by the fields below each
+        if way[-1].logical_type == "struct" or (lists and is_any(way[-1].arrow.type, *LISTS)):
+            ways += [(*way, child) for child in way[-1].children]
+    return {way[-1].id: way for way in ways}
+
+
+def paths_of(schema: LanceSchema, *, lists: bool = False) -> dict[int, str]:
+    """Return the path of each field below structs, `a.b`, or `lists` too, by its id.
+
+    An item of a list has no name in it.
+    """
+    paths = {}
+    for field_id, way in ways_of(schema, lists=lists).items():
+        below = (one.name for above, one in pairwise(way) if above.logical_type == "struct")
+        paths[field_id] = joined_path((way[0].name, *below))
     return paths
 
 
-def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
-    """Return the path of a field below structs only, as the schema spells it, and its id.
+def indexed_path(schema: LanceSchema, column: str, *, lists: bool = False) -> tuple[str, int]:
+    """Return the path of a field below structs, or `lists` too, as the schema has it, and its id.
 
     Names may be quoted in backticks; where no field has the exact ones, case is ignored. Raises
     NotFound.
     """
-    paths, asked = paths_of(schema), joined_path(names_in(column))
+    paths, asked = paths_of(schema, lists=lists), joined_path(names_in(column))
     for wanted, spelled in ((asked, str), (asked.lower(), str.lower)):
         for field_id, path in paths.items():
             if spelled(path) == wanted:
@@ -242,14 +256,16 @@ def indexed_path(schema: LanceSchema, column: str) -> tuple[str, int]:
     raise NotFound(f"{column} not found in schema")
 
 
-def indexed_column(schema: LanceSchema, column: str) -> IndexedColumn:
+def indexed_column(schema: LanceSchema, column: str, *, lists: bool = False) -> IndexedColumn:
     """Return a field by its path, as `indexed_path` finds it. Raises NotFound."""
-    return indexed_field(schema, indexed_path(schema, column)[1])
+    return indexed_field(schema, indexed_path(schema, column, lists=lists)[1])
 
 
 def indexed_field(schema: LanceSchema, field_id: int) -> IndexedColumn:
     """Return a field that has a path by its id. Raises NotFound."""
-    path = paths_of(schema)[field_id]
+    way = ways_of(schema, lists=True)[field_id]
+    structs = list(takewhile(lambda one: one.logical_type == "struct", way))
+    path = joined_path(one.name for one in way[: len(structs) + 1])
     (top,) = project(schema, [path])
     field = next((one for one in top.flat() if one.id == field_id), None)
     if field is None:

@@ -40,18 +40,35 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class IndexedColumn:
-    """A field that is indexed, below structs only, and the top-level one, pruned to it."""
+    """A field that is indexed, below structs and lists, and the top-level one.
+
+    The top-level one is pruned to it down to the first list.
+    """
 
     top: Field
     field: Field
 
-    def unnested(self, values: pa.Array) -> pa.Array:
-        """Return the values of the field among those of the top-level one: null below a null."""
-        at = self.top
-        while at is not self.field:
-            (at,) = at.children
-            values = pc.struct_field(values, at.name)
-        return values
+    @property
+    def levels(self) -> int:
+        """Number of lists around a value that is no list."""
+        way = (one for one in self.top.flat() if self.field in one.flat())
+        return sum(is_any(one.arrow.type, *LISTS) for one in way)
+
+    def unnested(self, values: pa.Array, at: Field | None = None) -> pa.Array:
+        """Return the values of the field among those of the top-level one, or of one between them.
+
+        They are null below a null, and lists below lists.
+        """
+        at = self.top if at is None else at
+        if at == self.field:
+            return values
+        below = next(one for one in at.children if self.field in one.flat())
+        if not is_any(values.type, *LISTS):
+            return self.unnested(pc.struct_field(values, below.name), below)
+        sizes = pc.fill_null(pc.list_value_length(values), 0)
+        ends = np.cumsum(sizes, dtype=np.int64)
+        items = self.unnested(values.flatten(), below)
+        return pa.LargeListArray.from_arrays(np.append(np.int64(0), ends), items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +147,8 @@ def is_any(type_: pa.DataType, *kinds: str) -> bool:
 
 TEXT = ("string", "large_string")
 BINARY = ("binary", "large_binary")
-"""Kinds of types of text, and of bytes of any length."""
+LISTS = ("list", "large_list")
+"""Kinds of types of text, of bytes of any length, and of lists of any length."""
 
 
 def accepts_types(*kinds: str) -> Callable[[Field], bool]:

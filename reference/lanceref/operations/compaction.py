@@ -28,7 +28,7 @@ from lanceref.core.compute import bitmaps
 from lanceref.core.errors import OperationRefused
 from lanceref.core.file_versions import FileVersion
 from lanceref.index.fragment_reuse import NAME, content_of
-from lanceref.index.indices import Index, indexed_field, paths_of
+from lanceref.index.indices import Index, indexed_field
 from lanceref.index.row_set import Keys, encode_treemap
 from lanceref.index.segment import FOLDER, MovedRows, Segment
 from lanceref.operations.index_build import segment_writer, training_of
@@ -220,9 +220,9 @@ def rewrite_moved(
 ) -> Iterator[Transaction.Rewrite.RewrittenIndex]:
     """Write the segments over rewritten fragments anew, one by one. Raises FormatError."""
     old = bitmaps.BitMap([rows.fragment.id for before, _ in groups for rows in before])
-    moved, fields = moved_rows(groups), paths_of(snapshot.manifest.schema)
+    moved, schema = moved_rows(groups), snapshot.manifest.schema
     for index in snapshot.indices.known:
-        for segment in index.segments if index.field_id in fields else ():
+        for segment in () if index.path(schema) is None else index.segments:
             if not segment.covers & old or index.is_early(segment):
                 continue
             if index.open(segment).by_address and index.kind.rewrite_on_move:

@@ -3,7 +3,8 @@
 Rows that segments of an index cover are searched in its partitions; the others are read and become
 documents the same way, in memory. Without an index all rows are read, and words are taken as they
 are. The place of a document is the position of its row in the table, and of a list's element the
-place there: position << 32 | element.
+place there: position << 32 | element. Where several lists are around a document, their places share
+the bits.
 
 Clauses: L.index.fts.score.statistics, L.index.fts.unindexed, L.index.fts.unindexed.list,
 L.index.fts.fuzzy-triple
@@ -62,8 +63,8 @@ class ReadDocuments(PartitionWriter):
     The keys of their rows are positions in the table.
     """
 
-    def __init__(self) -> None:
-        super().__init__(Settings(Analysis(with_position=True)))
+    def __init__(self, levels: int) -> None:
+        super().__init__(Settings(Analysis(with_position=True)), levels)
 
     @cached_property
     def _every(self) -> Occurrences:
@@ -81,7 +82,7 @@ class ReadDocuments(PartitionWriter):
 
     @cached_property
     def elements(self) -> Numbers:
-        """Number of the list element that each document is: (documents,)."""
+        """Places of the documents in the lists around them: (documents, levels)."""
         return np.concatenate(self._elements)
 
     @cached_property
@@ -141,11 +142,23 @@ class TextPart:
     def places(self, numbers: NDArray[np.integer]) -> Places:
         """Return the places of documents, -1 for those that are deleted.
 
-        `numbers` and the result (n,).
+        `numbers` and the result (n,). Raises QueryRefused for places in lists that are too many.
         """
-        rows, elements = self.locate(self.documents.keys[numbers]), self.documents.elements
-        own = np.zeros(len(rows), np.int64) if elements is None else elements[numbers]
-        return np.where(rows < 0, -1, rows << ELEMENT_BITS | own.astype(np.int64))
+        rows = self.locate(self.documents.keys[numbers])
+        own, levels = np.zeros(len(rows), np.int64), self.documents.elements[numbers].T
+        bits = ELEMENT_BITS // max(len(levels), 1)
+        for level in levels:
+            if (level >> bits).any():
+                raise QueryRefused(f"a list of nested lists has more than {1 << bits} elements")
+            own = own << bits | level.astype(np.int64)
+        return np.where(rows < 0, -1, rows << ELEMENT_BITS | own)
+
+
+def places_in_lists(places: Places, levels: int) -> NDArray[np.uint32]:
+    """Return the places in so many lists that places (n,) hold: (n, levels)."""
+    bits = ELEMENT_BITS // max(levels, 1)
+    shifts = np.arange(levels - 1, -1, -1) * bits
+    return (places[:, None] >> shifts & (1 << bits) - 1).astype(np.uint32)
 
 
 @dataclass
@@ -189,6 +202,11 @@ class TextColumn:
         """Whether each element of a list is a document of its own."""
         return self.opened[0][0].settings.list_elements if self.opened else self.elements
 
+    @property
+    def levels(self) -> int:
+        """Number of lists around a document."""
+        return self.column.levels if self.list_elements else 0
+
     @cached_property
     def indexed(self) -> tuple[TextPart, ...]:
         """The partitions of all segments of the index."""
@@ -196,7 +214,7 @@ class TextColumn:
         for index, rows in self.opened:
             locate = locator(index, rows, index.deleted_fragments.astype(np.uint64))
             rounded = index.settings.analysis.block_size == LARGE
-            parts += [TextPart(partition, locate, rounded) for partition in index.partitions]
+            parts += [TextPart(one, locate, rounded) for one in index.parts(self.levels)]
         return tuple(parts)
 
     @property
@@ -227,7 +245,7 @@ class TextColumn:
 
     def _read(self, allowed: Places | None) -> TextPart:
         # L.index.fts.unindexed
-        read = ReadDocuments()
+        read = ReadDocuments(self.levels)
         for rows in self.unindexed:
             start = rows.rows_before
             scan = rows.scan((self.column.top,), (), RUN_ROWS, 0, rows.num_rows)
@@ -303,7 +321,7 @@ def count_of(parts: Sequence[TextPart], token: str) -> int:
 
 def text_indices(snapshot: Snapshot, path: str, *, fast: bool = False) -> list[TextColumn]:
     """Return a column once for each full-text index over it."""
-    indexed = indexed_column(snapshot.manifest.schema, path)
+    indexed = indexed_column(snapshot.manifest.schema, path, lists=True)
     known = snapshot.indices.by_path.get(path, ())
     kinds = [one for one in known if one.kind.details == Inverted.details]
     return [TextColumn(snapshot, path, indexed, one, fast) for one in kinds]
@@ -314,19 +332,19 @@ def text_column(
 ) -> TextColumn:
     """Find a column and the index that a query means. Raises QueryRefused."""
     try:
-        path, _ = indexed_path(snapshot.manifest.schema, path)
+        path, _ = indexed_path(snapshot.manifest.schema, path, lists=True)
     except LookupError as error:
         raise QueryRefused(
             f"FTS field path '{path}' does not exist in the dataset schema"
         ) from error
-    indexed = indexed_column(snapshot.manifest.schema, path)
+    indexed = indexed_column(snapshot.manifest.schema, path, lists=True)
     type_ = indexed.field.arrow.type
     if not is_text(indexed.field):
         raise QueryRefused(
             f"FTS field '{path}' must resolve to Utf8, LargeUtf8, Utf8View, or JSON, got {type_}"
         )
     per_element = granularity is DocumentGranularity.LIST_ELEMENT
-    if per_element and not is_list(type_):
+    if per_element and not indexed.levels:
         raise QueryRefused(NO_LIST.format(path))
     columns = text_indices(snapshot, path, fast=fast)
     if granularity is not None and columns:

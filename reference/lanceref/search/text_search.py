@@ -61,7 +61,9 @@ class TextSearch:
             kinds |= own
         if len(kinds) > 1:
             raise QueryRefused("FTS queries cannot mix Row and ListElement document granularities")
-        self.list_elements = kinds == {True}
+        if kinds == {True} and len({one.path for one in self.columns.values()}) > 1:
+            raise QueryRefused("all leaves of a ListElement FTS query must use the same field")
+        self.levels = max(one.levels for one in self.columns.values())
 
     def _of(self, query: TextQuery) -> list[TextColumn]:
         """Return the columns of a leaf."""
@@ -90,7 +92,7 @@ class TextSearch:
     @property
     def found(self) -> list[pa.Field]:
         """Columns that the search adds to those of the rows."""
-        return [ELEMENT, SCORE] if self.list_elements else [SCORE]
+        return [ELEMENT, SCORE] if self.levels else [SCORE]
 
     def hits(self, allowed: Places | None = None, best: int | None = None) -> Hits:
         """Return the documents that the query finds, of `allowed` rows only.

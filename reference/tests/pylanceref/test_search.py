@@ -1,5 +1,7 @@
 """Searches in scans, for the nearest vectors and for texts: requests, and what is returned."""
 
+from itertools import product
+
 import numpy as np
 import pyarrow as pa
 import pylanceref
@@ -210,18 +212,20 @@ def test_ways_to_ask(dataset, tmp_path):
     assert [1, 3, 0] == plain.to_table(full_text_query=MatchQuery("red", "`S`"))["i"].to_pylist()
 
 
-def test_elements_have_a_column(tmp_path):
-    """It says which element was found."""
-    dataset = pylanceref.write_dataset(TABLE, tmp_path / "t", max_rows_per_file=2)
+@pytest.mark.parametrize(("column", "levels"), [("l", 1), ("n.t", 1), ("n.l", 2)])
+def test_elements_have_a_column(tmp_path, column, levels):
+    """It says which element was found, a list or its structs being in the list."""
+    texts = TABLE["l"].to_pylist()
+    nested = [one and [{"t": text, "l": one} for text in one[:2]] for one in texts]
+    table = TABLE.append_column("n", pa.array(nested))
+    dataset = pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=2)
     dataset.create_scalar_index("s", "INVERTED")
-    dataset.create_scalar_index(
-        "l", "INVERTED", document_granularity=DocumentGranularity.LIST_ELEMENT
-    )
-    found = dataset.to_table(full_text_query=MatchQuery("cow", "l"), columns=["i"])
+    element = {"document_granularity": DocumentGranularity.LIST_ELEMENT}
+    dataset.create_scalar_index(column, "INVERTED", **element)
+    found = dataset.to_table(full_text_query=MatchQuery("cow", column), columns=["i"])
     assert ["i", "_doc_index", "_score"] == found.schema.names
-    assert [(1, [0]), (1, [1])] == sorted(
-        zip(found["i"].to_pylist(), found["_doc_index"].to_pylist(), strict=True)
-    )
+    assert [1] * 2**levels == found["i"].to_pylist()
+    assert [*map(list, product([0, 1], repeat=levels))] == sorted(found["_doc_index"].to_pylist())
     assert [1, 3, 0] == rows(dataset)
 
 

@@ -18,8 +18,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import chain, dropwhile
-from operator import not_
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -185,9 +184,11 @@ def kept_tokens(
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Documents of a run of rows: number of the row, place in a list and tokens of each, uint32.
+    """Documents of a run of rows: number of the row and number of tokens of each, uint32.
 
-    `tokens` and `positions` are those of all documents, one document after the other.
+    `elements` (documents, levels), uint32, are their places in each list around them, the outermost
+    first; a row that is a document has no level. `tokens` and `positions` are those of all
+    documents, one document after the other.
     """
 
     rows: Numbers
@@ -200,25 +201,24 @@ class Documents:
 def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Documents:
     """Return the documents of values: text, lists of text, or JSON as it is stored."""
     of_lists, is_json = is_list(values.type), analyzer.analysis.is_json
+    num_rows = len(values)
+    rows, elements, items = _items(values)
     if of_lists:
-        sizes = np.asarray(pc.fill_null(pc.list_value_length(values), 0), np.int64)
-        rows = np.repeat(np.arange(len(values)), sizes)
-        texts = [text or "" for text in values.flatten().to_pylist()]
+        texts = [text or "" for text in items.to_pylist()]
     else:
         rows, texts = np.flatnonzero(values.is_valid()), as_text(values.drop_null())
     find = _json_forms if is_json and not of_lists else Analyzer.forms
     forms, counts, positions = find(analyzer, texts)
     first = np.searchsorted(rows, rows)  # the text that begins a row
-    elements = np.arange(len(rows)) - first
-    if elements.any() and not list_elements:  # L.index.fts.documents.list
+    if of_lists and not list_elements:  # L.index.fts.documents.list
         last = np.append(positions, np.uint32(0))[np.cumsum(counts) - 1].astype(np.int64)
         before = offsets_of(np.where(counts > 0, last + 1, 0))
         positions += np.repeat(before[:-1] - before[first], counts).astype(np.uint32)
     tokens, counts, kept = kept_tokens(forms, counts)
     if not (list_elements and of_lists):
-        counts = np.bincount(rows, counts, len(values)).astype(np.int64)
+        counts = np.bincount(rows, counts, num_rows).astype(np.int64)
         rows = np.flatnonzero(counts)  # L.index.fts.documents.empty
-        counts, elements = counts[rows], np.zeros(len(rows), np.int64)
+        counts, elements = counts[rows], np.empty((len(rows), 0), np.int64)
     return Documents(
         rows.astype(np.uint32),
         elements.astype(np.uint32),
@@ -226,6 +226,17 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
         tokens,
         positions[kept],
     )
+
+
+def _items(values: pa.Array) -> tuple[Counts, Counts, pa.Array]:
+    """Return the items of nested lists: rows (items,), places in lists (items, levels), values."""
+    rows, places = np.arange(len(values)), np.empty((len(values), 0), np.int64)
+    while is_list(values.type):
+        sizes = np.asarray(pc.fill_null(pc.list_value_length(values), 0), np.int64)
+        own = ranges(np.zeros(len(sizes), np.int64), sizes)
+        rows, places = np.repeat(rows, sizes), np.column_stack((np.repeat(places, sizes, 0), own))
+        values = values.flatten()
+    return rows, places, values
 
 
 def as_text(values: pa.Array) -> list[str]:
@@ -238,11 +249,12 @@ def as_text(values: pa.Array) -> list[str]:
 
 def joined(values: pa.Array) -> pa.Array:
     """Return lists of texts as one text each, a blank between two; what is null adds nothing."""
-    texts: list[str] = []
-    for elements in values.to_pylist():
-        known = (one for one in elements or () if one is not None)
-        texts.append(" ".join(dropwhile(not_, known)))  # no blank before the first word
-    return pa.array(texts, pa.large_string())
+    texts: list[list[str]] = [[] for _ in range(len(values))]
+    rows, _, items = _items(values)
+    for row, text in zip(rows.tolist(), items.to_pylist(), strict=True):
+        if text or (text is not None and texts[row]):  # no blank before the first word
+            texts[row].append(text)
+    return pa.array(map(" ".join, texts), pa.large_string())
 
 
 def _json_forms(

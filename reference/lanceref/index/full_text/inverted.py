@@ -116,6 +116,7 @@ class Inverted(IndexType):
     accepts = staticmethod(is_text)
     inherits = "always"
     stages = True
+    below_lists = True
 
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
@@ -129,6 +130,20 @@ class Inverted(IndexType):
             details = parse_details(segment.entry.index_details.value, segment.place)
             per_element = details.document_granularity == Details.LIST_ELEMENT
             self.settings = replace(self.settings, list_elements=per_element)
+
+    @property
+    def levels(self) -> int:
+        """Number of lists around a document of the first partition; one without partitions."""
+        return self.partitions[0].levels if self.partitions else int(self.settings.list_elements)
+
+    def parts(self, levels: int) -> Sequence[Partition]:
+        """Return the partitions, whose documents are below so many lists. Raises FormatError."""
+        for one in self.partitions:
+            if one.levels != levels:
+                origin = self.segment if self.file is None else self.file
+                found, wanted = f"documents below {one.levels} lists", levels
+                raise FormatError("L.index.fts.docs", origin.place, found, wanted)
+        return self.partitions
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -191,7 +206,8 @@ class Inverted(IndexType):
     def finish(cls, segment: Segment, writer: SegmentWriter) -> Built:
         """Write a staged segment, which may have been built by many, as one partition."""
         index = cls(segment)
-        return _write(index.settings, [_merged([(index, in_turn())], index.settings)], writer)
+        merged = _merged([(index, in_turn())], index.settings, index.levels)
+        return _write(index.settings, [merged], writer)
 
     @classmethod
     def rewrite(cls, sources: Sources, training: Training, writer: SegmentWriter) -> Built:
@@ -201,7 +217,7 @@ class Inverted(IndexType):
         """
         opened = [(cls(segment), moved) for segment, moved in sources]
         settings = opened[0][0].settings
-        merged = _merged(opened, settings)
+        merged = _merged(opened, settings, _levels(training, settings))
         if len(opened) == 1 and opened[0][0].partitions and not training.fragments:
             return _write(settings, [merged], writer, keep_empty=True)
         return _write(settings, [merged, _collect(training, settings)], writer)
@@ -226,7 +242,11 @@ class Inverted(IndexType):
         """Report a live row whose tokens are not those of its text; not of early releases."""
         index = cls(segment)
         if index.file is not None:
-            held = _merged([(index, in_turn())], index.settings)
+            wanted, origin = _levels(training, index.settings), index.file
+            if index.partitions and index.levels != wanted:
+                found = f"documents below {index.levels} lists"
+                origin.ctx.lint("L.index.fts.docs", origin.place, found, wanted)
+            held = _merged([(index, in_turn())], index.settings, index.levels)
             made = _collect(training, index.settings)
             compare(segment, training, held.entries(), made.entries())
 
@@ -273,7 +293,7 @@ def _write(
     """
     kept = [one for one in partitions if keep_empty or one.num_documents]
     if not kept and settings.list_elements:
-        kept = [partitions[0]]
+        kept = [partitions[-1]]
     for number, one in enumerate(kept):
         one.write(writer, number)
     none = {"deleted_fragments": pa.array([bitmaps.BitMap().serialize()], pa.binary())}
@@ -283,7 +303,8 @@ def _write(
 
 def _collect(training: Training, settings: Settings) -> PartitionWriter:
     """Return a partition of the documents of rows."""
-    into, analyzer = PartitionWriter(settings), Analyzer(settings.analysis)
+    into = PartitionWriter(settings, _levels(training, settings))
+    analyzer = Analyzer(settings.analysis)
     for run in training.runs():
         for first in range(0, len(run.keys), ROWS):
             values = run.values.slice(first, ROWS)
@@ -292,11 +313,18 @@ def _collect(training: Training, settings: Settings) -> PartitionWriter:
     return into
 
 
-def _merged(opened: Sequence[tuple[Inverted, Moved]], settings: Settings) -> PartitionWriter:
-    """Return what is left of segments as one partition."""
-    merged = PartitionWriter(settings)
+def _levels(training: Training, settings: Settings) -> int:
+    """Return the number of lists around a document."""
+    return training.indexed.levels if settings.list_elements else 0
+
+
+def _merged(
+    opened: Sequence[tuple[Inverted, Moved]], settings: Settings, levels: int
+) -> PartitionWriter:
+    """Return what is left of segments as one partition. Raises FormatError."""
+    merged = PartitionWriter(settings, levels)
     for index, moved in opened:
-        for partition in index.partitions:
+        for partition in index.parts(levels):
             kept, keys = moved(partition.keys)
             gone = np.isin(partition.keys[kept] >> SHIFT, index.deleted_fragments)
             merged.add_partition(partition, np.flatnonzero(kept)[~gone], keys[~gone])

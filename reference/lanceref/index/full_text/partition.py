@@ -5,7 +5,7 @@ the postings of tokens that are asked for are read.
 
 Layout: `part_{n}_tokens.lance`, one row: `_token_fst_bytes`, `_token_next_id`,
 `_token_total_length` (older: a row for each token, `_token`, `_token_id`); `part_{n}_docs.lance`:
-`_rowid`, `_num_tokens`, `_doc_index_0` where elements of lists are documents;
+`_rowid`, `_num_tokens`, `_doc_index_{level}` where elements of lists are documents;
 `part_{n}_invert.lance`: `_posting`, `_max_score`, `_length`, `_impacts`, and positions.
 
 Early indices have one part: `tokens.lance`, a row for each token: `_token`, `_token_id`, and the
@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +47,9 @@ from lanceref.index.segment import Segment
 
 KEPT_TOKENS = 1 << 12
 """Tokens whose numbers are kept."""
+
+DOC_INDEX = "_doc_index_{}"
+"""Name of the column with the places in a list, by its level."""
 
 BLOCKS = pa.list_(pa.large_binary())
 OFFSETS = pa.list_(pa.uint32())
@@ -139,11 +143,20 @@ class Partition:
         return lengths
 
     @cached_property
-    def elements(self) -> Numbers | None:
-        """Places of the documents in their lists, None where rows are documents: (documents,)."""
-        if "_doc_index_0" not in self._file("docs").names:
-            return None
-        return self._numbers("_doc_index_0", pa.uint32())
+    def elements(self) -> Numbers:
+        """Places of the documents in the lists around them, the outermost first.
+
+        (documents, levels); where rows are documents there is no level.
+        """
+        columns = [self._numbers(DOC_INDEX.format(n), pa.uint32()) for n in range(self.levels)]
+        none = np.empty((self._file("docs").num_rows, 0), np.uint32)
+        return np.column_stack((none, *columns))
+
+    @property
+    def levels(self) -> int:
+        """Number of lists around a document."""
+        names = self._file("docs").names
+        return next(n for n in count() if DOC_INDEX.format(n) not in names)
 
     def _numbers(self, name: str, type_: pa.DataType) -> NDArray[np.unsignedinteger]:
         column = self._file("docs").read(name, type_, whole="L.index.fts.docs")

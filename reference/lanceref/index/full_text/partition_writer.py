@@ -31,7 +31,7 @@ from lanceref.index.full_text.packed_integers import (
     split_groups,
 )
 from lanceref.index.full_text.parameters import Settings
-from lanceref.index.full_text.partition import BLOCKS, OFFSETS, Partition
+from lanceref.index.full_text.partition import BLOCKS, DOC_INDEX, OFFSETS, Partition
 from lanceref.index.full_text.posting_blocks import (
     Postings,
     encode_position_blobs,
@@ -166,15 +166,18 @@ def _narrow(numbers: Numbers) -> NDArray[np.unsignedinteger]:
 
 
 class PartitionWriter:
-    """Collects the tokens of documents, and writes them as one partition."""
+    """Collects the tokens of documents, and writes them as one partition.
 
-    def __init__(self, settings: Settings) -> None:
+    A document is a row, or an element below so many `levels` of lists.
+    """
+
+    def __init__(self, settings: Settings, levels: int = 0) -> None:
         self._settings = settings
         self._numbers = defaultdict[str, int](count().__next__)
         self._held: list[CompactOccurrences] = []
         self._keys: list[Keys] = [NO_KEYS]
         self._lengths: list[Numbers] = [NONE]
-        self._elements: list[Numbers] = [NONE]
+        self._elements: list[Numbers] = [np.empty((0, levels), np.uint32)]
         self.num_documents = 0
 
     def add(self, keys: Keys, documents: Documents) -> None:
@@ -198,9 +201,7 @@ class PartitionWriter:
 
     def add_partition(self, partition: Partition, kept: Counts, keys: Keys) -> None:
         """Add documents `kept` (n,) of another partition, with the keys (n,) of their rows."""
-        elements = partition.elements
-        own = np.zeros(len(kept), np.uint32) if elements is None else elements[kept]
-        first = self._begin(keys, partition.lengths[kept].astype(np.uint32), own.astype(np.uint32))
+        first = self._begin(keys, partition.lengths[kept], partition.elements[kept])
         numbers = np.full(len(partition.keys), -1, np.int64)
         numbers[kept] = np.arange(first, self.num_documents)
         parts, tokens = [], sorted(partition.items(), key=lambda item: item[1])
@@ -241,8 +242,9 @@ class PartitionWriter:
             own ^= every.positions * TURN
         sums = np.zeros(self.num_documents, np.uint64)
         np.add.at(sums, np.repeat(every.documents, every.frequencies), own * SPREAD)
-        elements = np.concatenate(self._elements)
-        return Entries((sums ^ elements * TURN) * SPREAD, np.concatenate(self._keys))
+        for level in np.concatenate(self._elements).T:
+            sums = (sums ^ level * TURN) * SPREAD
+        return Entries(sums * SPREAD, np.concatenate(self._keys))
 
     def write(self, writer: SegmentWriter, number: int, folder: str = "") -> None:
         """Write the files of the partition, `folder` below those of the segment."""
@@ -256,8 +258,8 @@ class PartitionWriter:
         writer.write_columns(f"{prefix}tokens.lance", tokens)
         lengths = np.concatenate(self._lengths)
         documents = {"_rowid": np.concatenate(self._keys), "_num_tokens": lengths}
-        if self._settings.list_elements:
-            documents["_doc_index_0"] = np.concatenate(self._elements)
+        for level, places in enumerate(np.concatenate(self._elements).T):
+            documents[DOC_INDEX.format(level)] = places
         arrays = {name: pa.array(column) for name, column in documents.items()}
         total = {"total_tokens": f"{int(lengths.sum(dtype=np.uint64))}"}
         writer.write_columns(f"{prefix}docs.lance", arrays, total)

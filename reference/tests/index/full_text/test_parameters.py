@@ -272,7 +272,7 @@ def test_positions_and_lower_case():
 
 
 def found(values, *, list_elements=False) -> list[tuple]:
-    """Return row, element and tokens of each document."""
+    """Return row, places in lists and tokens of each document."""
     analyzer = Analyzer(parameters.Analysis())
     made = gather(pa.array(values), analyzer, list_elements=list_elements)
     tokens = zip(made.tokens, made.positions.tolist(), strict=True)
@@ -282,16 +282,17 @@ def found(values, *, list_elements=False) -> list[tuple]:
 
 def test_rows_without_tokens_are_none():
     """Null, an empty text and stop words only."""
-    assert [(3, 0, [("fox", 0)])] == found([None, "", "the", "fox"])
+    assert [(3, [], [("fox", 0)])] == found([None, "", "the", "fox"])
 
 
 def test_lists():
     """One document, whose positions go on, or one for each element, also the empty ones."""
     values = [["a fox", None, "dog"], None, [], ["cow"]]
-    assert [(0, 0, [("fox", 1), ("dog", 2)]), (3, 0, [("cow", 0)])] == found(values)
-    assert [(0, 0, [("fox", 1)]), (0, 1, []), (0, 2, [("dog", 0)]), (3, 0, [("cow", 0)])] == found(
-        values, list_elements=True
-    )
+    for nested in (values, [[values[0]], None, [], [[], values[3]]]):
+        assert [(0, [], [("fox", 1), ("dog", 2)]), (3, [], [("cow", 0)])] == found(nested)
+        documents = found(nested, list_elements=True)
+        assert [[("fox", 1)], [], [("dog", 0)], [("cow", 0)]] == [one for _, _, one in documents]
+    assert [(0, [0, 0]), (0, [0, 1]), (0, [0, 2]), (3, [1, 0])] == [one[:2] for one in documents]
 
 
 def test_json():

@@ -136,11 +136,12 @@ LISTED = {0: ["fox", "dog", "fox"], 1: ["fox", "dog"], 4: ["dog"]}
 def document_steps(
     columns: Mapping[str, pa.Array], version: str, *, by_element: bool = False, **given: object
 ) -> indexed.Steps:
-    """Return what writes columns and a full-text index on each."""
+    """Return what writes columns and a full-text index on each, or on a field below it."""
 
     def write(module: Any, uri: str) -> None:
         count = len(next(iter(columns.values())))
-        table = pa.table({"id": pa.array(range(count), pa.int64()), **columns})
+        named = {path.partition(".")[0]: values for path, values in columns.items()}
+        table = pa.table({"id": pa.array(range(count), pa.int64()), **named})
         dataset = module.write_dataset(table, uri, data_storage_version=version)
         parameters = dict(given)
         if by_element:
@@ -353,6 +354,9 @@ ELEMENTS = {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}
 ELEMENT_ROWS = pa.table({"id": pa.array([0, 0, 1], pa.int64()),
         "_doc_index": pa.array([[0], [1], [0]], pa.list_(pa.uint32())), "_score": pa.array(
             [indexed.bm25(ELEMENTS, ["fox"], row) for row in range(3)], pa.float32())})  # fmt: skip
+NESTED_LISTS = pa.array([[None, {"x": texts}] for texts in WORD_LISTS.to_pylist()])
+NESTED_ROWS = ELEMENT_ROWS.set_column(1, ELEMENT_ROWS.field(1),
+    pa.array([[1, 0], [1, 1], [1, 0]], pa.list_(pa.uint32())))  # fmt: skip
 
 
 def content(by: str) -> Asked:
