@@ -99,10 +99,10 @@ class MatchQuery(FullTextQuery, full_text.Match):
             _checked(query, str, "query"),
             _checked(column, str, "column"),
             boost=float(_checked(boost, int | float, "boost")),
-            fuzziness=0 if fuzziness is None else unsigned(fuzziness),
+            fuzziness=0 if fuzziness is None else unsigned(fuzziness, 32),
             max_expansions=unsigned(max_expansions),
             every=_is_and(operator),
-            prefix_length=unsigned(prefix_length),
+            prefix_length=unsigned(prefix_length, 32),
             document_granularity=_granularity(document_granularity),
         )
 
@@ -119,7 +119,7 @@ class PhraseQuery(FullTextQuery, full_text.Phrase):
         document_granularity: DocumentGranularity | None = None,
     ) -> None:
         texts = _checked(query, str, "query"), _checked(column, str, "column")
-        super().__init__(*texts, unsigned(slop), _granularity(document_granularity))
+        super().__init__(*texts, unsigned(slop, 32), _granularity(document_granularity))
 
 
 class BoostQuery(FullTextQuery, full_text.Boost):

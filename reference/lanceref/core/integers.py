@@ -76,9 +76,9 @@ def unique_inverse(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArra
     return ascending[first], places
 
 
-def unsigned(value: int) -> int:
-    """Return a number that 64 bits hold. Raises TypeError and OverflowError."""
+def unsigned(value: int, bits: int = 64) -> int:
+    """Return a number that so many bits hold. Raises TypeError and OverflowError."""
     number = index(value)
-    if not 0 <= number < 2**64:
-        raise OverflowError(f"{number} is no unsigned 64-bit integer")
+    if not 0 <= number < 1 << bits:
+        raise OverflowError(f"{number} is no unsigned {bits}-bit integer")
     return number

@@ -176,6 +176,7 @@ def test_limits_offsets_and_batches_are_the_same(state, both):
         (lambda m, uri: m.dataset(uri).take([20]), OSError),
         (lambda m, uri: m.dataset(uri).take([-1]), OverflowError),
         (lambda m, uri: m.dataset(uri).get_fragments()[0].take([8]), OSError),
+        (lambda m, uri: m.query.PhraseQuery("a", "c", slop=1 << 32), OverflowError),
     ],
 )
 def test_wrong_arguments_raise_what_the_oracle_raises(call, kind, tables):
