@@ -31,9 +31,8 @@ def test_a_segment_staged_by_many_is_finished_once(tmp_path):
     """Staged parts of four writers become one segment."""
     dataset = staged_table(tmp_path)
     for one in range(4):
-        dataset.create_scalar_index(
-            "s", "INVERTED", name="x", replace=False, index_uuid=NAME, fragment_ids=[one]
-        )
+        given = {"replace": False, "index_uuid": NAME, "fragment_ids": [one]}
+        dataset.create_scalar_index("s", "INVERTED", name="x", **given)
     assert not (tmp_path / "t/_indices" / NAME / "metadata.lance").exists()
     dataset.merge_index_metadata(NAME, "inverted")
     names = {path.name for path in (tmp_path / "t/_indices" / NAME).iterdir()}

@@ -29,9 +29,8 @@ def test_what_is_returned(line):
     table = nearest(line, filter="_distance > 1", columns={"d": "_distance + 1"}).to_table()
     assert [5, 10] == table["d"].to_pylist()
     assert ["d", "_distance"] == table.schema.names
-    assert ["i"] == nearest(
-        line, columns=["i"], disable_scoring_autoprojection=True
-    ).to_table().schema.names
+    alone = nearest(line, columns=["i"], disable_scoring_autoprojection=True)
+    assert ["i"] == alone.to_table().schema.names
     assert nearest(line).projected_schema == nearest(line).to_table().schema
 
 
@@ -252,10 +251,9 @@ FOXES = pa.table({"s": ["was a fox", "fox a was"], "l": [["fox"], ["dog", "fox"]
 def indexed(root, *columns, **parameters):
     """Two rows with indices over columns."""
     dataset = pylanceref.write_dataset(FOXES, root / "t")
+    parameters |= {"with_position": True, "remove_stop_words": False}
     for column in columns:
-        dataset.create_scalar_index(
-            column, "INVERTED", with_position=True, remove_stop_words=False, **parameters
-        )
+        dataset.create_scalar_index(column, "INVERTED", **parameters)
     return dataset
 
 

@@ -201,8 +201,7 @@ def test_partitions_of_other_parameters_are_refused(tmp_path):
     dataset = write(pa.table({"s": ["a1", "b1"]}), tmp_path, max_rows_per_file=1)
     name = "12345678-1234-1234-1234-123456789abc"
     for fragment, stem in ((0, True), (1, False)):
-        dataset.create_scalar_index(
-            "s", "INVERTED", name="x", fragment_ids=[fragment], index_uuid=name, stem=stem
-        )
+        given = {"fragment_ids": [fragment], "index_uuid": name, "stem": stem}
+        dataset.create_scalar_index("s", "INVERTED", name="x", **given)
     with pytest.raises(FormatError, match=r"L\.index\.fts\.staging"):
         dataset.merge_index_metadata(name, "INVERTED")
