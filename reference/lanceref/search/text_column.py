@@ -204,7 +204,7 @@ class TextColumn:
 
     @property
     def levels(self) -> int:
-        """Number of lists around a document."""
+        """Number of lists around each of the documents."""
         return self.column.levels if self.list_elements else 0
 
     @cached_property

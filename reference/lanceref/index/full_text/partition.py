@@ -154,7 +154,7 @@ class Partition:
 
     @property
     def levels(self) -> int:
-        """Number of lists around a document."""
+        """Number of lists around each of the documents."""
         names = self._file("docs").names
         return next(n for n in count() if DOC_INDEX.format(n) not in names)
 
