@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,12 @@ from lanceref.file.schema_view import from_start, project
 from lanceref.index.row_set import Keys
 from lanceref.search.row_locator import DELETED, Places, RowLocator
 from lanceref.search.snapshot import Snapshot, positions_of
+from lanceref.table.fragments import addresses
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
+
+Rows: TypeAlias = Sequence[int] | pa.Array | None
+"""Row ids, row addresses or positions."""
 
 BUFFER_BYTES = 512 * 1024
 """Bytes that sequential reading fetches ahead."""
@@ -202,13 +206,9 @@ with suppress(pa.ArrowKeyError):  # another module of this process may have the 
 
 
 def locate_blobs(
-    snapshot: Snapshot,
-    column: str,
-    ids: Sequence[int] | pa.Array | None,
-    addresses: Sequence[int] | pa.Array | None,
-    indices: Sequence[int] | pa.Array | None,
-) -> list[BlobRange | None]:
-    """Return the blob of each chosen row, None for a null.
+    snapshot: Snapshot, column: str, ids: Rows, addresses: Rows, indices: Rows
+) -> list[tuple[int, BlobRange | None]]:
+    """Return the address of each chosen row and its blob, None for a null.
 
     Raises ValueError unless exactly one way of choosing is given and for a column that holds no
     blobs, NotFound for an unknown row or column, RowDeleted where all unknown rows are deleted.
@@ -235,7 +235,7 @@ def locate_blobs(
         _check_known(positions, keys, by_address=by_address)
     unique, back = unique_inverse(positions)
     parts = snapshot.fragments.split(unique)
-    blobs = [blob for rows, chosen in parts for blob in _read(rows, field, chosen)]
+    blobs = [blob for rows, chosen in parts for blob in _read(rows, field, chosen).items()]
     return [blobs[at] for at in back.tolist()]
 
 
@@ -252,16 +252,18 @@ def _check_known(positions: Places, keys: Keys, *, by_address: bool) -> None:
     raise NotFound(f"no row {int(keys[missing].min())}")
 
 
-def _read(fragment: FragmentRows, field: Field, positions: Places) -> list[BlobRange | None]:
-    """Return the blobs of ascending rows of one fragment."""
+def _read(fragment: FragmentRows, field: Field, positions: Places) -> dict[int, BlobRange | None]:
+    """Return the blobs of ascending rows of one fragment, by the addresses of these."""
     (array,) = fragment.take(positions, (field,), ())
     below = field
     while below.children:
         (below,), array = below.children, from_start(array).flatten()[0]
-    files = fragment.columns.blob_files(field, fragment.offsets(positions))
-    located: list[BlobRange | None] = [None] * len(positions)
+    offsets = fragment.offsets(positions)
+    files = fragment.columns.blob_files(field, offsets)
+    keys = addresses(fragment.fragment.id, offsets).tolist()
+    located: dict[int, BlobRange | None] = dict.fromkeys(keys)
     for own in dict.fromkeys(files):
         rows = [row for row, file in enumerate(files) if file is own]
         for row, blob in zip(rows, own.locate(array.take(pa.array(rows))), strict=True):
-            located[row] = blob
+            located[keys[row]] = blob
     return located

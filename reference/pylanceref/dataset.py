@@ -188,6 +188,7 @@ class LanceDataset(OpenTable):
     take = reading.take
     _take_rows = reading._take_rows
     take_blobs = reading.take_blobs
+    read_blobs = reading.read_blobs
     get_fragments = reading.get_fragments
     get_fragment = reading.get_fragment
     validate = reading.validate

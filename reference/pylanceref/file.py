@@ -296,13 +296,10 @@ class LanceFileWriter:
         parts = batch.to_batches() if isinstance(batch, pa.Table) else [batch]
         with self._writing:
             for part in parts:
-                self._write_part(part)
-
-    def _write_part(self, part: pa.RecordBatch) -> None:
-        writer = self._writer if self._writer is not None else self._open(part.schema)
-        if any(map(holds_blobs, self._schema.fields)):  # prepared blobs become descriptors
-            part = described(part, self._schema, partial(prepared, data=writer))
-        writer.write_batch(part)
+                writer = self._writer if self._writer is not None else self._open(part.schema)
+                of_blobs = any(map(holds_blobs, self._schema.fields))
+                data = partial(prepared, data=writer)  # what prepared blobs become descriptors of
+                writer.write_batch(described(part, self._schema, data) if of_blobs else part)
 
     def close(self) -> int | None:
         """Write the file's description and close it; return its rows, None at a second call."""

@@ -17,7 +17,7 @@ from lanceref.search.snapshot import positions_of
 from lanceref.table.file_entries import NO_COLUMN
 from lanceref.table.rows import FragmentRows
 
-from pylanceref.blob import BlobFile, locate_blobs
+from pylanceref.blob import BlobFile, Rows, locate_blobs
 from pylanceref.errors import InvalidTable
 from pylanceref.fragment import LanceFragment
 from pylanceref.index_listing import index_statistics
@@ -118,11 +118,7 @@ def take(table: OpenTable, indices: Sequence[int] | pa.Array, columns: Columns =
 
 
 def _take_rows(
-    table: OpenTable,
-    row_ids: Sequence[int] | pa.Array,
-    columns: Columns = None,
-    *,
-    ignore_deletions: bool = False,
+    table: OpenTable, row_ids: Rows, columns: Columns = None, *, ignore_deletions: bool = False
 ) -> pa.Table:
     """Return live rows by row id, in any order. Raises RowNotFound, NotYet."""
     if ignore_deletions:
@@ -145,13 +141,28 @@ def validate(table: OpenTable) -> None:
 def take_blobs(
     table: OpenTable,
     blob_column: str,
-    ids: Sequence[int] | pa.Array | None = None,
-    addresses: Sequence[int] | pa.Array | None = None,
-    indices: Sequence[int] | pa.Array | None = None,
+    ids: Rows = None,
+    addresses: Rows = None,
+    indices: Rows = None,
 ) -> list[BlobFile | None]:
     """Open blobs by row id, row address or position as files; None for a null."""
     found = locate_blobs(table._snapshot, blob_column, ids, addresses, indices)
-    return [None if blob is None else BlobFile(blob) for blob in found]
+    return [None if blob is None else BlobFile(blob) for _, blob in found]
+
+
+def read_blobs(
+    table: OpenTable,
+    blob_column: str,
+    ids: Rows = None,
+    addresses: Rows = None,
+    indices: Rows = None,
+    *,
+    io_buffer_size: int | None = None,
+    preserve_order: bool | None = None,
+) -> list[tuple[int, bytes | None]]:
+    """Return the addresses and the bytes of blobs that are chosen as by `take_blobs`."""
+    found = locate_blobs(table._snapshot, blob_column, ids, addresses, indices)
+    return [(row, None if blob is None else blob.read(0, blob.size)) for row, blob in found]
 
 
 def io_stats_incremental(table: OpenTable) -> IOStats:

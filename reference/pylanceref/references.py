@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeAlias, TypeVar, cast
 
 from lanceref import operations
 from lanceref.core.context import Context
@@ -26,6 +26,8 @@ from pylanceref.table_handle import OpenTable, T, root_of
 VersionRef = int | str | tuple[str | None, int | None] | None
 """A version by number, by tag, or as (branch, number); None is the latest."""
 
+Path: TypeAlias = str | os.PathLike[str]
+StorageOptions: TypeAlias = dict[str, str] | None
 
 R = TypeVar("R", refs.Tag, refs.Branch)
 
@@ -147,10 +149,7 @@ def checkout_version(table: T, version: VersionRef) -> T:
 
 
 def create_branch(
-    table: T,
-    branch: str,
-    reference: VersionRef = None,
-    storage_options: dict[str, str] | None = None,
+    table: T, branch: str, reference: VersionRef = None, storage_options: StorageOptions = None
 ) -> T:
     """Begin a branch, reached as the table is, at a version. Raises OperationRefused, NotFound."""
     store_options(storage_options)
@@ -163,10 +162,7 @@ def create_branch(
 
 
 def shallow_clone(
-    table: T,
-    target_path: str | os.PathLike[str],
-    reference: VersionRef,
-    storage_options: dict[str, str] | None = None,
+    table: T, target_path: Path, reference: VersionRef, storage_options: StorageOptions = None
 ) -> T:
     """Make a table whose rows lie here. Raises AlreadyExists, NotFound."""
     clone = operations.branches.shallow_clone
@@ -174,10 +170,7 @@ def shallow_clone(
 
 
 def deep_clone(
-    table: T,
-    target_path: str | os.PathLike[str],
-    reference: VersionRef,
-    storage_options: dict[str, str] | None = None,
+    table: T, target_path: Path, reference: VersionRef, storage_options: StorageOptions = None
 ) -> T:
     """Make a table of copied files. Raises AlreadyExists, NotFound."""
     clone = operations.branches.deep_clone
@@ -186,9 +179,9 @@ def deep_clone(
 
 def _cloned(
     table: T,
-    path: str | os.PathLike[str],
+    path: Path,
     reference: VersionRef,
-    storage_options: dict[str, str] | None,
+    storage_options: StorageOptions,
     clone: Callable[[Snapshot, Store], None],
 ) -> T:
     """Make a table, reached as this one unless options say how, and open it."""

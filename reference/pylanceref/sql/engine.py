@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,12 +71,8 @@ class Engine:
             config = config.set(name, value)
         self._session = SessionContext(config)
         self.raised: LanceError | None = None
-        register(self._session, self._note)
+        register(self._session, partial(setattr, self, "raised"))  # DataFusion keeps the text only
         self._frame_of = lru_cache(64)(self._empty_frame)
-
-    def _note(self, error: LanceError) -> None:
-        """Keep the error of a function, of which DataFusion passes on only the text."""
-        self.raised = error
 
     def _empty_frame(self, exact: ExactSchema) -> DataFrame:
         columns = [pa.nulls(0, one.type) for one in exact.schema]

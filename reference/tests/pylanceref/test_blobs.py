@@ -37,11 +37,7 @@ def test_any_calls_give_what_a_file_in_memory_gives(buffer_bytes, calls):
     """Reading ahead changes no result of any sequence of calls."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pylanceref.blob.BUFFER_BYTES", buffer_bytes)
-        _check_calls(calls)
-
-
-def _check_calls(calls: list[tuple[str, int]]) -> None:
-    ours, theirs = _file(), io.BytesIO(DATA[10:90])
+        ours, theirs = _file(), io.BytesIO(DATA[10:90])
     for what, number in calls:
         if what == "into":
             mine, other = bytearray(number), bytearray(number)
@@ -199,11 +195,13 @@ def test_tables_of_blobs_read_as_with_the_oracle(version, tmp_path):
     for column in ("b", "s.b"):
         found, wanted = (one.take_blobs(column, indices=rows) for one in (ours, theirs))
         assert _read(found) == _read(wanted)
+        assert ours.read_blobs(column, indices=rows) == theirs.read_blobs(column, indices=rows)
 
 
 CALLS = {
     "text": lambda d: d.take_blobs("b", indices=["x"]),
     "array": lambda d: [one and one.read() for one in d.take_blobs("b", pa.array([1, 0]))],
+    "bytes": lambda d: d.read_blobs("b", addresses=[1, 0, 1], preserve_order=True),
     "range": lambda d: d.take_blobs("b", [0])[0].read_range(2, 3),
     "negative range": lambda d: d.take_blobs("b", [0])[0].read_range(2, -3),
     "range past the end": lambda d: d.take_blobs("b", [0])[0].read_range(11, 0),
