@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from lanceref.index.vector.parameters import VectorParameters
+from lanceref.index.vector.vector_index import TYPES
 from lanceref.kernels.distance import Metric, normalized
 from lanceref.kernels.kmeans import ROUNDS, assign, train
 from numpy.typing import NDArray
@@ -77,6 +79,11 @@ def _matrix(data: pa.Array | NDArray[np.float32]) -> NDArray[np.float32]:
     if not isinstance(data, np.ndarray) or data.ndim != 2 or data.dtype != np.float32:
         raise ValueError("vectors must be a list of a fixed size, a tensor or a matrix of float32")
     return data
+
+
+def _target_partition_size_to_num_partitions(num_rows: int, size: int | None) -> int:
+    """Return the partitions of an index over so many rows, with so many each."""
+    return VectorParameters(TYPES["IVF_PQ"], "l2", None, size).partitions(num_rows)
 
 
 NEAR = 1e-6
