@@ -15,8 +15,9 @@ L.table.cleanup.stray
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import PurePosixPath
 from uuid import UUID
 
@@ -33,6 +34,12 @@ from lanceref.table.manifest import Manifest
 from lanceref.table.refs import BRANCHES, TAGS, TREE, main_root
 
 DATA_FOLDER = "data"
+
+
+def free_id(bases: Iterable[table_pb2.BasePath], least: int) -> int:
+    """Return the lowest id, from `least` on, that none of some bases has."""
+    taken = {base.id for base in bases}
+    return next(number for number in count(least) if number not in taken)
 
 
 class Bases:

@@ -32,6 +32,7 @@ from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, Store
 from lanceref.storage.manifests.manifest_names import DETACHED
+from lanceref.table.bases import free_id
 from lanceref.table.data_files import check_whole
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY
 from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
@@ -173,17 +174,15 @@ def _edit(
 
 
 def update_bases(builder: Builder) -> None:
-    """Add base paths under ids of their own. Raises OperationRefused for one there is."""
+    """Add base paths, each under a free id unless it has one. Raises OperationRefused."""
     held = builder.message.base_paths
-    next_id = max((one.id for one in held), default=0) + 1
     for base in builder.transaction.update_bases.new_bases:
         for other in held:
             named = base.HasField("name") and other.HasField("name") and base.name == other.name
             if named or base.path == other.path or (base.id and base.id == other.id):
                 raise OperationRefused(f"base path {base.name or base.path!r} exists already")
         added = copy_of(base)
-        if not added.id:
-            added.id, next_id = next_id, next_id + 1
+        added.id = added.id or free_id(held, 1)
         held.append(added)
 
 
@@ -324,6 +323,7 @@ def _facts(manifest: Manifest, stored: StoredVersions) -> dict[str, object]:
             bitmap = index_entries.covered(one)
             held = None if bitmap is None else sorted(bitmap)
             indices.append((one.uuid.uuid.hex(), one.name, list(one.fields), held))
+    bases = [(one.id, one.name, one.path, one.is_dataset_root) for one in message.base_paths]
     return {
         "fragments": [_fragment(one) for one in message.fragments],
         "fields": [(one.id, one.parent_id, one.name, one.logical_type) for one in message.fields],
@@ -333,7 +333,7 @@ def _facts(manifest: Manifest, stored: StoredVersions) -> dict[str, object]:
         "table metadata": dict(message.table_metadata),
         "schema metadata": dict(message.schema_metadata),
         "field metadata": {one.id: dict(one.metadata) for one in message.fields},
-        "bases": [(one.id, one.name, one.path, one.is_dataset_root) for one in message.base_paths],
+        "bases": sorted(bases),
         "indices": sorted(indices, key=lambda entry: entry[0]),
         "flags": message.reader_feature_flags & STICKY,
         "lineage": [

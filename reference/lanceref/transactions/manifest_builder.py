@@ -38,7 +38,7 @@ from lanceref.storage import Store
 from lanceref.storage.manifests.manifest_names import FOLDER, name_of, write_hint
 from lanceref.storage.protocol import Draft
 from lanceref.table import flags
-from lanceref.table.bases import Bases
+from lanceref.table.bases import Bases, free_id
 from lanceref.table.file_entries import TOMBSTONE, Based, base_of, data_files_of
 from lanceref.table.fragments import ADDRESS_LIMIT, Fragment
 from lanceref.table.lineage import open_lineage
@@ -298,7 +298,7 @@ def write_clone(store: Store, source: Manifest, clone: Transaction.Clone) -> int
         if fragment.HasField("deletion_file"):
             entries.append(fragment.deletion_file)
     if clone.is_shallow:
-        base = max((one.id for one in message.base_paths), default=-1) + 1
+        base = free_id(message.base_paths, 0)
         for entry in entries:
             if not entry.HasField("base_id"):
                 entry.base_id = base

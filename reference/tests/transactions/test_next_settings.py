@@ -39,14 +39,14 @@ def test_maps_are_edited_by_key():
 
 
 def test_bases_get_ids_of_their_own():
-    """A base gets the next id; a used name or path is refused."""
-    base = {"name": "x", "path": "/x"}
+    """A base without an id gets the lowest free one; a used name or path is refused."""
+    base = {"name": "x", "path": "/x", "id": 2}
     made = versions.after(versions.table(), update_bases={"new_bases": [base]})
     more = versions.after(made, update_bases={"new_bases": [{"path": "/y"}, {"path": "/z"}]})
 
-    assert [1, 2, 3] == [one.id for one in more.message.base_paths]
+    assert [2, 1, 3] == [one.id for one in more.message.base_paths]
     assert 16 == more.message.reader_feature_flags
-    for twice in (base, {"path": "/x"}):
+    for twice in ({**base, "id": 5}, {"path": "/x"}, {"path": "/v", "id": 2}):
         with pytest.raises(OperationRefused, match="exists"):
             versions.after(made, update_bases={"new_bases": [twice]})
 
