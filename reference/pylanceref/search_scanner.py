@@ -122,8 +122,8 @@ class SearchScanner(LanceScanner):
             places = hits.places[best]
             lists = pa.array(places_in_lists(places, self._search.levels).tolist(), ELEMENT.type)
             columns = {ELEMENT.name: lists, SCORE.name: pa.array(hits.scores[best])}
-            rows = self._passing(FoundRows(places >> ELEMENT_BITS, columns))
-            return self._reordered(rows.part(offset, end))
+            rows = FoundRows(places >> ELEMENT_BITS, columns)
+            return self._reordered(self._passing(rows)).part(offset, end)
         near = self._search.nearest(self._options.condition)
         ids = np.concatenate([one.ids for one in near])
         distances = np.concatenate([one.distances for one in near])

@@ -108,6 +108,10 @@ class Question:
             positions = np.flatnonzero(left)
         return Known(positions, self.exact)
 
+    def covers(self, fragment_id: int) -> bool:
+        """Return whether the index covers a fragment."""
+        return any(fragment_id in segment.covers for segment in self.index.segments)
+
     def possible(self, fragments: Keys) -> Mask:
         """Return for each fragment (n,), by its id, whether a row may pass as far as is known."""
         possible = self.index.possible(self.predicate, fragments)
@@ -131,6 +135,10 @@ class Joined:
         join = intersection if self.operator == "AND" else union
         positions = reduce(join, [one.positions for one in known])
         return Known(positions, whole and all(one.exact for one in known))
+
+    def covers(self, fragment_id: int) -> bool:
+        """Return whether the index of every part covers a fragment."""
+        return all(part.covers(fragment_id) for part in self.parts)
 
     def possible(self, fragments: Keys) -> Mask:
         """Return for each fragment (n,), by its id, whether a row may pass as far as is known."""

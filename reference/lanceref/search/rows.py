@@ -93,10 +93,9 @@ class Condition:
         return [fragments[at] for at in np.flatnonzero(self.plan.possible(ids)).tolist()]
 
     def indexed(self, fragments: Sequence[FragmentRows]) -> Sequence[FragmentRows]:
-        """Return the fragments that an index knows; all where none is asked."""
-        if self.plan is None:
-            return fragments
-        return [rows for rows in fragments if self.known(rows) is not None]
+        """Return the fragments that all indices asked cover; all where none is asked."""
+        plan = self.plan
+        return [rows for rows in fragments if plan is None or plan.covers(rows.fragment.id)]
 
     def passed(self, rows: FragmentRows, early: Sequence[Field] = ()) -> Iterator[Passed]:
         """Yield the live rows of a fragment that pass; the `early` columns are read on the way."""

@@ -178,8 +178,9 @@ class Snapshot:
         return bool(self.manifest.message.reader_feature_flags & STABLE_ROW_IDS)
 
     def with_deleted(self) -> Snapshot:
-        """Return the same table with its deleted rows among the live ones."""
-        return replace(self, fragments=in_order([rows.with_deleted() for rows in self.fragments]))
+        """Return the same table with its deleted rows among the live ones, and without indices."""
+        fragments = in_order([rows.with_deleted() for rows in self.fragments])
+        return replace(self, fragments=fragments, indices=self.indices.of(()))
 
     @property
     def arrow_schema(self) -> pa.Schema:

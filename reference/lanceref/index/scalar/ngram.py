@@ -71,9 +71,15 @@ class Ngram(EntryType[None]):
             raise file.corrupt(clause, tokens[:8].tolist(), wanted)
         return tokens
 
+    @classmethod
+    def answers(cls, predicate: Predicate) -> bool | None:
+        """Return as other types do, and None for texts without a token."""
+        answer = super().answers(predicate)
+        return answer if answer is None or _tokens(predicate) else None
+
     def search(self, predicate: Predicate) -> Found | None:
         """Return the rows with all tokens of a text, None where it has none."""
-        wanted = set[int]().union(*map(tokens_of, _texts(predicate)))
+        wanted = _tokens(predicate)
         if not wanted:
             return None
         places = np.flatnonzero(np.isin(self.tokens, list(wanted)))
@@ -120,6 +126,11 @@ class Ngram(EntryType[None]):
     def check(cls, segment: Segment) -> None:
         """Read every token and its rows. Raises FormatError."""
         cls(segment).entries()
+
+
+def _tokens(predicate: Predicate) -> set[int]:
+    """Return the tokens that a value must have for the predicate to be true."""
+    return set[int]().union(*map(tokens_of, _texts(predicate)))
 
 
 def _texts(predicate: Predicate) -> Iterable[str]:
