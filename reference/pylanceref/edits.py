@@ -61,12 +61,8 @@ def delete(
 
 
 def truncate_table(table: OpenTable) -> None:
-    """Commit a version of the table without any rows."""
-    transaction = table._new_transaction()
-    transaction.delete.predicate = "true"
-    numbers = [rows.fragment.id for rows in table._snapshot.fragments]
-    transaction.delete.deleted_fragment_ids.extend(numbers)
-    table._commit(Staged(transaction))
+    """Commit a version of the table without any rows. Raises CommitConflict."""
+    delete(table, "true")
 
 
 def update(
