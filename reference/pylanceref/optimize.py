@@ -284,7 +284,7 @@ def _committed(
         transaction.rewrite.rewritten_indices.extend(
             compaction.rewrite_moved(snapshot, groups, draft)
         )
-    dataset._commit(Staged(transaction, reuse_index=reuse, draft=draft))
+    dataset._commit(Staged(transaction, reuse_index=reuse, read=snapshot.manifest, draft=draft))
     each = zip(*(astuple(result.metrics) for result in rewrites), strict=True)
     return CompactionMetrics(*map(sum, each))
 

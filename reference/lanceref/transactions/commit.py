@@ -42,6 +42,7 @@ from lanceref.core.errors import (
     VersionNotFound,
 )
 from lanceref.core.integers import difference, union
+from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, Store
 from lanceref.storage.manifests import manifest_names
@@ -52,7 +53,13 @@ from lanceref.table.manifest import Manifest, open_manifest, open_named
 from lanceref.transactions import conflict
 from lanceref.transactions.apply import encode_next
 from lanceref.transactions.index_entries import covered, moved_fragments, set_covered
-from lanceref.transactions.manifest_builder import Staged, StoredVersions, assign, copy_of
+from lanceref.transactions.manifest_builder import (
+    REUSE_INDEX,
+    Staged,
+    StoredVersions,
+    assign,
+    copy_of,
+)
 from lanceref.transactions.row_lineage import covers_any
 from lanceref.transactions.transaction import (
     FOLDER,
@@ -247,6 +254,11 @@ def _since(
 def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Manifest) -> None:
     """Refuse to commit after `theirs` where the two conflict. Raises CommitConflict."""
     ours, rows = staged.transaction, staged.affected
+    leads_on = staged.reuse_index is not None
+    if leads_on and staged.read is not None and reuse_of(latest) != reuse_of(staged.read):
+        raise CommitConflict(
+            "rewrite", "one whose moves ours lacks", latest.version, retryable=True
+        )
     decision = conflict.verdict(ours, theirs)
     if decision is conflict.Verdict.STANDS:
         return
@@ -257,11 +269,18 @@ def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Man
         over_rows = rows is not None and theirs.HasField("data_overlay")
         if over_rows and not covers_any(theirs.data_overlay, rows or {}):
             return  # L.txn.conflict.overlay
+        if leads_on and theirs.HasField("create_index"):
+            return  # L.txn.conflict.index: our entry says where the rows went
         over_moved = ours.HasField("create_index") and theirs.HasField("rewrite")
         if over_moved and conflict.fragments_of(theirs).issubset(moved_fragments(latest.indices)):
             return  # L.txn.conflict.index: the table says where the rows went
     other = conflict.operation_of(theirs) or "an unknown operation"
     raise CommitConflict(conflict.operation_of(ours), other, version, retryable=again)
+
+
+def reuse_of(manifest: Manifest) -> list[table_pb2.IndexMetadata]:
+    """Return the entries of a version that say where rows went; there is at most one."""
+    return [one for one in manifest.indices if one.name == REUSE_INDEX]
 
 
 def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transaction | None:

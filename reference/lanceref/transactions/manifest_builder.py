@@ -64,7 +64,7 @@ class Staged:
     Overwrite gives the table, `dictionaries` are the values by field id of a table of 0.1,
     `affected` the rows by fragment that a Delete or Update removes: with them it can be committed
     over others that removed other rows. `reuse_index` goes with a Rewrite, `read` is the version
-    that new indices were built from. The files of `draft` go when there will be no such version.
+    that it, or new indices, were built from. The files of `draft` go when no such version is made.
     """
 
     transaction: Transaction

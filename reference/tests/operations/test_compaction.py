@@ -81,6 +81,18 @@ def test_rows_that_were_moved_before_are_in_the_index(tmp_path):
     assert [20, 12] == [len(opened.to_table(filter=text)) for text in ("f < 20", "f >= 20")]
 
 
+def test_moves_of_another_compaction_are_not_lost(tmp_path):
+    """One that does not know them is to be made again; an index that it does not know is led on."""
+    made = pylanceref.write_dataset(pa.table({"f": range(8)}), tmp_path, max_rows_per_file=2)
+    made.create_scalar_index("f", "BTREE")
+    stale = pylanceref.dataset(tmp_path)
+    pylanceref.dataset(tmp_path).create_scalar_index("f", "ZONEMAP", name="g")
+    made.optimize.compact_files(defer_index_remap=True, excluded_fragment_ids=[2, 3])
+    with pytest.raises(OSError, match="Retryable"):
+        stale.optimize.compact_files(defer_index_remap=True, excluded_fragment_ids=[0, 1])
+    assert 8 == pylanceref.dataset(tmp_path).to_table(filter="f >= 0").num_rows
+
+
 def test_a_graph_whose_rows_moved_is_walked_over_deleted_ones(tmp_path):
     """A graph that a compaction leaves as it is passes over a row that was deleted before."""
     vectors = pa.array(np.arange(160, dtype=np.float32))

@@ -22,7 +22,7 @@ def _rows(table):
 
 
 def test_a_tag_names_a_version(table):
-    """By default the open one; it can be moved and deleted."""
+    """By default the open one; it can be moved and deleted. The newest is listed first."""
     table.tags.create("first", 1)
     table.tags.create("now")
 
@@ -32,6 +32,12 @@ def test_a_tag_names_a_version(table):
     assert 2 == table.checkout_version("first").version
     table.tags.delete("first")
     assert ["now"] == list(table.tags.list())
+    for name, version in (("x", 1), ("b", 2), ("a", 2)):
+        table.tags.create(name, version)
+    assert ["a", "b", "now", "x"] == [name for name, _ in table.tags.list_ordered()]
+    assert ["x", "a", "b", "now"] == [name for name, _ in table.tags.list_ordered("asc")]
+    with pytest.raises(ValueError, match="Invalid sort order"):
+        table.tags.list_ordered("up")
 
 
 def test_a_branch_goes_its_own_way(table):
@@ -141,17 +147,6 @@ def test_fields_have_metadata_by_path(nested):
         nested.update_field_metadata({"s.y": {"u": "m"}})
     with pytest.raises(OperationRefused):
         nested.update_field_metadata({"": {"u": "m"}})
-
-
-def test_tags_are_ordered_by_version(table):
-    """Newest first unless asked otherwise."""
-    for name, version in (("x", 1), ("b", 2), ("a", 2)):
-        table.tags.create(name, version)
-
-    assert ["a", "b", "x"] == [name for name, _ in table.tags.list_ordered()]
-    assert ["x", "a", "b"] == [name for name, _ in table.tags.list_ordered("asc")]
-    with pytest.raises(ValueError, match="Invalid sort order"):
-        table.tags.list_ordered("up")
 
 
 def test_a_ref_that_cannot_be_is_refused(table):

@@ -47,13 +47,16 @@ def test_every_form_gives_the_same_rows(data):
     assert TABLE.equals(reader_of(data).read_all())
 
 
-def test_batches_are_cast_to_the_schema():
-    """An iterator of batches needs one."""
+def test_batches_are_cast_to_the_schema(tmp_path):
+    """An iterator of batches needs one; our own tables and scans have one."""
     schema = pa.schema({"a": pa.int8(), "b": pa.large_string()})
 
     assert TABLE.cast(schema).equals(reader_of(iter(TABLE.to_batches()), schema).read_all())
     with pytest.raises(ValueError, match="Must provide schema"):
         reader_of(TABLE.to_batches())
+    ds = write_dataset(TABLE, tmp_path)
+    assert TABLE.equals(reader_of(ds).read_all())
+    assert TABLE.slice(1, 1).equals(reader_of(ds.scanner(limit=1, offset=1)).read_all())
 
 
 @pytest.mark.parametrize(
@@ -223,11 +226,3 @@ def test_tables_with_bases_are_the_oracles(tmp_path, version):
     assert found[0] == found[1]
     expected = lance.dataset(str(tmp_path / "theirs" / "t")).to_table()
     assert lance.dataset(str(tmp_path / "ours" / "t")).to_table().equals(expected)
-
-
-def test_our_own_tables_and_scans_are_read(tmp_path):
-    """A table is copied by writing it elsewhere."""
-    ds = write_dataset(TABLE, tmp_path)
-
-    assert TABLE.equals(reader_of(ds).read_all())
-    assert TABLE.slice(1, 1).equals(reader_of(ds.scanner(limit=1, offset=1)).read_all())
