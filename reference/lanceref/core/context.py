@@ -194,5 +194,5 @@ def plain_forms(on: bool = True) -> Iterator[None]:
 @cache
 def _load(of_indices: bool) -> None:
     of_files = ("files", "pages")
-    for part in ("indices", "documents", "graphs") if of_indices else of_files:
+    for part in ("indices", "documents", "graphs", "row_sets") if of_indices else of_files:
         import_module(f"lanceref.fast.{part}")

@@ -16,9 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
+from lanceref.core.context import specified
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import is_in, unique
@@ -133,6 +135,16 @@ def _entries(cursor: Cursor, count: int, name: str, clause: str) -> Iterator[int
             raise FormatError(clause, place, f"{name} {number} after {last}", "rising ones")
         last = number
         yield number
+
+
+@specified
+def encode_sets(keys: Keys, starts: NDArray[np.int64]) -> pa.Array:
+    """Return each of the sets that begin at `starts` (sets,) of `keys` (n,) as bytes.
+
+    Keys of a set may be in any order, and repeat.
+    """
+    parts = np.split(keys, starts[1:])[: len(starts)]
+    return pa.array([RowSet.of(part).encode() for part in parts], pa.binary())
 
 
 def parse_treemap(cursor: Cursor) -> Keys:

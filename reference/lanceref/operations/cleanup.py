@@ -18,10 +18,11 @@ Clauses: L.table.cleanup.referenced, L.table.cleanup.young, L.table.cleanup.stra
 from __future__ import annotations
 
 import logging
+import math
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -51,7 +52,7 @@ from lanceref.table.bases import (
 )
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.manifest import Manifest, open_named
-from lanceref.table.refs import MAIN, TREE, branch_store, list_branches, list_tags
+from lanceref.table.refs import MAIN, TREE, Branch, branch_store, list_branches, list_tags
 
 FOLDERS = (DATA_FOLDER, TRANSACTIONS, INDICES, DELETIONS)
 """Folders whose files a version names."""
@@ -124,81 +125,66 @@ class Cleanup:
         and not among the latest `retain_versions`, or listed in `versions`; the latest stays.
         Raises OperationRefused for a version with a tag, VersionNotFound for a deleted branch.
         """
-        names = list_versions(self.snapshot.store, self._ctx)
-        old = self._old(names[:-1], len(names), older_than, retain_versions, versions)
-        end = self.snapshot.manifest.version if before is None else before
-        old = {one for one in old if one < end}
-        branches = list_branches(self.root, self._ctx)
+        store = self.snapshot.store
+        names, branches = list_versions(store, self._ctx), list_branches(self.root, self._ctx)
         if self._branch and self._branch not in branches:
             raise VersionNotFound(f"Ref not found error: branch {self._branch} does not exist")
-        own = self._branch or MAIN
-        tags = list_tags(self.root, self._ctx).values()
-        tagged = old & {tag["version"] for tag in tags if (tag["branch"] or MAIN) == own}
-        if tagged and error_if_tagged_old_versions:
+        end = self.snapshot.manifest.version if before is None else before
+        chosen = _chosen(names, retain_versions, versions, end)
+        limit = math.inf  # L.table.cleanup.young
+        if older_than is not None and versions is None:
+            limit = time.time() - older_than.total_seconds()
+        tagged, staying = self._tagged(), self._branched(branches)
+        if not store.owns(VERSIONS):  # a version elsewhere stays, with its files
+            staying |= chosen
+        marked, leaving = list[int](), list[VersionName]()
+        kept, old = self._needed(self._elsewhere(branches)), set[str]()
+        for name in names:
+            manifest = open_named(store, name, self._ctx)
+            goes = name.version in chosen and _seconds(manifest) < limit
+            if goes and name.version in tagged:
+                marked += [name.version]
+            elif goes and name.version not in staying:
+                leaving.append(name)
+                old |= self._needed([manifest])
+                continue
+            kept |= self._needed([manifest])
+        if marked and error_if_tagged_old_versions:
             raise OperationRefused(
-                f"Cleanup error: {len(tagged)} tagged version(s) have been marked for cleanup: "
-                f"{sorted(tagged)}. Either set `error_if_tagged_old_versions=False` or delete "
-                "the tags"
+                f"Cleanup error: {len(marked)} tagged version(s) have been marked for cleanup: "
+                f"{marked}. Either set `error_if_tagged_old_versions=False` or delete the tags"
             )
-        branched = {  # where branches began that still need files of this table
+        files, young = self._unneeded(kept, branches), time.time() - UNVERIFIED_SECONDS
+        if not delete_unverified:
+            files = [one for one in files if _is_within(one.path, old) or one.modified < young]
+        return CleanupPlan({name.path: store.open(name.path).size for name in leaving}, files)
+
+    def _tagged(self) -> set[int]:
+        own, tags = self._branch or MAIN, list_tags(self.root, self._ctx).values()
+        return {tag["version"] for tag in tags if (tag["branch"] or MAIN) == own}
+
+    def _branched(self, branches: Mapping[str, Branch]) -> set[int]:
+        """Return the versions where branches began that still need files of this table."""
+        return {
             one["parent_version"]
             for name, one in branches.items()
             if one["parent_branch"] == self._branch and self._needed(self._versions_of(name))
         }
-        owned = self.snapshot.store.owns(VERSIONS)  # a version elsewhere stays, with its files
-        going = old - tagged - branched if owned else set()
-        return self._plan(names, going, delete_unverified=delete_unverified)
 
-    def _old(
-        self,
-        names: Sequence[VersionName],
-        count: int,
-        older_than: timedelta | None,
-        retain: int | None,
-        versions: Sequence[int] | None,
-    ) -> set[int]:
-        """Return which of some versions may go."""
-        # L.table.cleanup.young
-        if versions is not None:
-            return {name.version for name in names} & set(versions)
-        if retain is not None:
-            names = names[: max(count - retain, 0)]
-        if older_than is not None:
-            limit = time.time() - older_than.total_seconds()
-            stamps = [self._named(name).message.timestamp for name in names]
-            pairs = zip(names, stamps, strict=True)
-            names = [name for name, at in pairs if at.seconds + at.nanos / 1e9 < limit]
-        return {name.version for name in names}
-
-    def _named(self, name: VersionName) -> Manifest:
-        return open_named(self.snapshot.store, name, self._ctx)
-
-    def _plan(
-        self, names: list[VersionName], going: set[int], *, delete_unverified: bool
-    ) -> CleanupPlan:
+    def _unneeded(self, kept: set[str], branches: Container[str]) -> list[Entry]:
+        """Return the files of a table that are none of those kept, and its orphans."""
         store = self.snapshot.store
-        kept = self._needed(self._staying(names, going))
-        leaving = [name for name in names if name.version in going]
-        old = self._needed(map(self._named, leaving))
         owned = [entry for folder in filter(store.owns, FOLDERS) for entry in store.walk(folder)]
         files = [entry for entry in owned if not _is_within(entry.path, kept)]
-        files += orphans(store, list_branches(self.root, self._ctx))
-        young = time.time() - UNVERIFIED_SECONDS
-        if not delete_unverified:
-            files = [one for one in files if _is_within(one.path, old) or one.modified < young]
-        manifests = {name.path: store.open(name.path).size for name in leaving}
-        return CleanupPlan(manifests, files)
+        return [*files, *orphans(store, branches)]
 
-    def _staying(self, names: list[VersionName], going: set[int]) -> Iterable[Manifest]:
-        """Yield every version that stays and may need files of this table: branches' too."""
-        for name in names:
-            if name.version not in going:
-                yield self._named(name)
+    def _elsewhere(self, branches: Iterable[str]) -> Iterable[Manifest]:
+        """Yield what may need files of this table beside its versions: detached ones, branches."""
         for entry in self.snapshot.store.list(VERSIONS):
             parsed = parse_name(entry)
             if parsed is not None and parsed.scheme == "detached":
-                yield self._named(parsed)
-        for branch in list_branches(self.root, self._ctx):
+                yield open_named(self.snapshot.store, parsed, self._ctx)
+        for branch in branches:
             yield from self._versions_of(branch)
 
     def _versions_of(self, branch: str) -> Iterable[Manifest]:
@@ -236,6 +222,24 @@ class Cleanup:
         if below_tree:
             store.prune(TREE)
         return plan.stats
+
+
+def _chosen(
+    names: Sequence[VersionName], retain: int | None, versions: Sequence[int] | None, before: int
+) -> set[int]:
+    """Return the versions, but for the latest, that may go by their number."""
+    old = [name.version for name in names[:-1]]
+    if versions is not None:
+        old = [one for one in old if one in {*versions}]
+    elif retain is not None:
+        old = old[: max(len(names) - retain, 0)]
+    return {one for one in old if one < before}
+
+
+def _seconds(manifest: Manifest) -> float:
+    """Return when a version was made, in seconds since 1970."""
+    made = manifest.message.timestamp
+    return float(made.seconds + made.nanos / 1e9)
 
 
 def _is_within(path: str, needed: set[str]) -> bool:

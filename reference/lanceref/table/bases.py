@@ -16,9 +16,10 @@ L.table.cleanup.stray
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from pathlib import PurePosixPath
+from posixpath import splitext
+from typing import NamedTuple
 from uuid import UUID
 
 from lanceref.core.errors import FormatError, NotFound, Unreadable
@@ -127,8 +128,7 @@ DATA_FILE, DELETION_FILE = OF_ROWS = "data file", "deletion file"
 """Kinds of what holds the rows of a version."""
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
+class Needed(NamedTuple):
     """An object, or with a slash at its end a folder, below a base (None: the table's own root)."""
 
     kind: str
@@ -145,7 +145,7 @@ def needed_by(manifest: Manifest, bases: Bases) -> Iterator[Needed]:
         for file in (*fragment.files, *(overlay.file for overlay in fragment.overlays)):
             path = bases.data_path(file.path, file.base_id)
             yield Needed(DATA_FILE, path, file.base_id)
-            yield Needed(DATA_FILE, f"{PurePosixPath(path).with_suffix('')}/", file.base_id)
+            yield Needed(DATA_FILE, f"{splitext(path)[0]}/", file.base_id)
         entry = fragment.deletion_file
         if entry is not None:
             path = deletion_path(fragment.id, entry, fragment.place)

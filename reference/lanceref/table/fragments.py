@@ -82,31 +82,26 @@ def parse_fragments(
     fragments = []
     early = file_entries.is_before(manifest, file_entries.FIELD_TWICE)
     checked: dict[Layout, file_entries.FileOfFragment] = {}
+    unnamed = not manifest.HasField("writer_version")
     for message in manifest.fragments:
-        files = []
-        for entry in message.files:
-            file = _file_of(entry, known, checked, ctx, place)
-            file_entries.check_base(file.base_id, bases, ctx, place)
-            if file.version != V0_1 and known.keys().isdisjoint(file.columns):
-                _lint_useless(entry, message.id, ctx, place)
-            files.append(file)
-        if message.HasField("deletion_file"):
-            base = file_entries.base_of(message.deletion_file)
-            file_entries.check_base(base, bases, ctx, place)
-        seen: set[int] = set()
+        number, stored_rows = message.id, message.physical_rows
+        files = [_file_of(entry, known, checked, ctx, place) for entry in message.files]
         for file in files:
-            if not seen.isdisjoint(file.columns):
-                both, where = seen & file.columns.keys(), f"fragment {message.id}, in two files"
-                _refuse(file_entries.duplicate_field(sorted(both), where, place), ctx, early=early)
-            seen |= file.columns.keys()
-        if early:
-            files = file_entries.last_holders(files)
-        _check_numbers(message, place)
+            file_entries.check_base(file.base_id, bases, ctx, place)
+        deletion = message.deletion_file if message.HasField("deletion_file") else None
+        if deletion is not None:
+            file_entries.check_base(file_entries.base_of(deletion), bases, ctx, place)
+        if ctx.validating:
+            _lint_useless(message, files, known, ctx, place)
+        if len(files) > 1:
+            files = _check_shared(files, number, ctx, place, early=early)
+        _check_numbers(number, stored_rows, deletion, place)
         # Releases that did not name themselves left out deleted rows: only the files have them.
-        left = message.HasField("deletion_file") and not manifest.HasField("writer_version")
-        rows = 0 if left else int(message.physical_rows)
-        overlays = file_entries.parse_overlays(message, known, bases, ctx, place)
-        fragments.append(Fragment(message.id, tuple(files), rows, message, place, overlays))
+        rows = 0 if unnamed and deletion is not None else stored_rows
+        overlays: tuple[file_entries.Overlay, ...] = ()
+        if message.overlays:
+            overlays = file_entries.parse_overlays(message, known, bases, ctx, place)
+        fragments.append(Fragment(number, tuple(files), rows, message, place, overlays))
     _check_table(fragments, manifest, ctx, place)
     return tuple(fragments)
 
@@ -120,7 +115,7 @@ def _file_of(
 ) -> file_entries.FileOfFragment:
     """Check the entry of a data file; a layout that was checked before is shared."""
     major, minor = entry.file_major_version, entry.file_minor_version
-    layout = (tuple(entry.fields), tuple(entry.column_indices), major, minor)
+    layout = (tuple(entry.fields[:]), tuple(entry.column_indices[:]), major, minor)
     like = checked.get(layout)
     if like is None or ctx.validating:
         like = checked[layout] = file_entries.parse_entry(entry, known, ctx, place)
@@ -132,25 +127,53 @@ def _file_of(
     )
 
 
-def _check_numbers(message: table_pb2.DataFragment, place: Place) -> None:
+def _check_shared(
+    files: list[file_entries.FileOfFragment],
+    number: int,
+    ctx: Context,
+    place: Place,
+    *,
+    early: bool,
+) -> list[file_entries.FileOfFragment]:
+    """Refuse a field in two files of a fragment; return the files that readers look it up in."""
+    seen: set[int] = set()
+    for file in files:
+        if not seen.isdisjoint(file.columns):
+            both, where = seen & file.columns.keys(), f"fragment {number}, in two files"
+            _refuse(file_entries.duplicate_field(sorted(both), where, place), ctx, early=early)
+        seen |= file.columns.keys()
+    return file_entries.last_holders(files) if early else files
+
+
+def _check_numbers(
+    number: int, rows: int, deletion: table_pb2.DeletionFile | None, place: Place
+) -> None:
     """Compare the numbers of a fragment with what a row address holds, and each other."""
-    for name, number in (("id", message.id), ("physical_rows", message.physical_rows)):
-        if number >= ADDRESS_LIMIT:
-            wanted = f"{name} below {ADDRESS_LIMIT}"
-            raise OutOfRange("L.table.fragments.address", place, number, wanted)
-    deleted = message.deletion_file.num_deleted_rows
-    if message.HasField("deletion_file") and deleted > (message.physical_rows or ADDRESS_LIMIT):
-        found = f"{deleted} deleted rows in fragment {message.id}"
-        raise OutOfRange("L.table.deletions.count", place, found, f"{message.physical_rows} rows")
+    if max(number, rows) >= ADDRESS_LIMIT:
+        name = "id" if number >= ADDRESS_LIMIT else "physical_rows"
+        wanted = f"{name} below {ADDRESS_LIMIT}"
+        raise OutOfRange("L.table.fragments.address", place, max(number, rows), wanted)
+    if deletion is not None and deletion.num_deleted_rows > (rows or ADDRESS_LIMIT):
+        found = f"{deletion.num_deleted_rows} deleted rows in fragment {number}"
+        raise OutOfRange("L.table.deletions.count", place, found, f"{rows} rows")
 
 
-def _lint_useless(entry: table_pb2.DataFile, number: int, ctx: Context, place: Place) -> None:
-    if set(entry.fields) & set(HIDDEN_IDS):
-        return
-    replaced = set(entry.fields) == {file_entries.TOMBSTONE}
-    clause = "L.table.datafile.all-replaced" if replaced else "L.table.datafile.no-field"
-    found = f"{entry.path} in fragment {number} with fields {list(entry.fields)[:8]}"
-    ctx.lint(clause, place, found, "a file with a field of the schema")
+def _lint_useless(
+    message: table_pb2.DataFragment,
+    files: list[file_entries.FileOfFragment],
+    known: Mapping[int, Field],
+    ctx: Context,
+    place: Place,
+) -> None:
+    """Report files of 2.0 or later without a field of the schema."""
+    for entry, file in zip(message.files, files, strict=True):
+        used = file.version == V0_1 or not known.keys().isdisjoint(file.columns)
+        if used or set(entry.fields) & set(HIDDEN_IDS):
+            continue
+        replaced = set(entry.fields) == {file_entries.TOMBSTONE}
+        clause = "L.table.datafile.all-replaced" if replaced else "L.table.datafile.no-field"
+        found = f"{entry.path} in fragment {message.id} with fields {list(entry.fields)[:8]}"
+        ctx.lint(clause, place, found, "a file with a field of the schema")
 
 
 def _check_table(

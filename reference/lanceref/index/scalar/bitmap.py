@@ -32,7 +32,7 @@ from lanceref.file.schema import Field
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_type import Built
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
-from lanceref.index.row_set import NO_KEYS, RowSet
+from lanceref.index.row_set import NO_KEYS, RowSet, encode_sets
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import (
     Training,
@@ -141,7 +141,7 @@ def write_sets(
     order = sorted_order(values)
     values, keys = values.take(pa.array(order)), keys[order]
     starts = run_starts(values)
-    sets = [RowSet.of(part) for part in np.split(keys, starts[1:])] if len(starts) else []
+    bounds = np.append(starts, len(keys))
     type_ = values.type if type_ is None else type_
     schema = pa.schema([pa.field("keys", type_), pa.field("bitmaps", pa.binary())])
     distinct = values.take(pa.array(starts))
@@ -150,17 +150,16 @@ def write_sets(
             distinct = encoded(distinct, type_)
         except pa.ArrowInvalid as error:
             raise OperationRefused(f"{len(distinct)} labels are too many for {type_}") from error
-    batches = (
-        pa.record_batch(
-            [
-                distinct.slice(first, BATCH_KEYS),
-                pa.array(map(RowSet.encode, sets[first : first + BATCH_KEYS]), pa.binary()),
-            ],
-            schema=schema,
-        )
-        for first in range(0, len(sets), BATCH_KEYS)
+    sets = (
+        encode_sets(keys[some[0] : some[-1]], some[:-1] - some[0])
+        for first in range(0, len(starts), BATCH_KEYS)
+        for some in (bounds[first : first + BATCH_KEYS + 1],)
     )
-    own = {STATISTICS: _statistics(len(sets)), **(metadata or {})}
+    batches = (
+        pa.record_batch([distinct.slice(number * BATCH_KEYS, BATCH_KEYS), some], schema=schema)
+        for number, some in enumerate(sets)
+    )
+    own = {STATISTICS: _statistics(len(starts)), **(metadata or {})}
     writer.write_file(LOOKUP, schema, batches, own, buffers)
 
 
