@@ -263,7 +263,7 @@ def suffix_array(text: NDArray[np.uint8]) -> Positions:
     order, places, keys = np.arange(size), np.arange(size), _first_keys(text)
     rank = np.full(size + 1, -1, np.int64)  # what follows the end is the least
     while len(places):
-        by_key = np.argsort(keys)
+        by_key = np.argsort(keys, kind="stable")  # runs of one character are in order already
         order[places] = endings = order[places[by_key]]
         starts = np.flatnonzero(np.append(True, np.diff(keys[by_key])))
         sizes = np.diff(starts, append=len(places))
