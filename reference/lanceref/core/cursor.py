@@ -20,7 +20,7 @@ import numpy as np
 from google.protobuf.message import DecodeError, Message
 from numpy.typing import NDArray
 
-from lanceref.core.context import Context, expect, specified
+from lanceref.core.context import Context, specified
 from lanceref.core.errors import BadProto, BytesError, LimitExceeded, OutOfRange, Place, Truncated
 from lanceref.core.limits import Budget
 from lanceref.core.wire import Walk, misfits, type_named
@@ -153,8 +153,10 @@ class Cursor:
 
     def check_end(self, clause: str, error: type[BytesError]) -> None:
         """Raise `error` for a clause unless all bytes were cut."""
-        place = self.ctx.at(self.offset, self.remaining)
-        expect(clause, f"{self.remaining} more bytes", "0 more bytes", place, error)
+        left = self.remaining
+        if left:
+            place = self.ctx.at(self.offset, left)
+            raise error(clause, place, f"{left} more bytes", "0 more bytes")
 
     def array(
         self, dtype: str, count: int, name: str, clause: str, kind: str | None = None
@@ -182,9 +184,10 @@ class Cursor:
         return self._integer(8, name, clause)
 
     def _integer(self, width: int, name: str, clause: str) -> int:
-        start = self.offset
         value = int.from_bytes(self.skip(width, name, clause), "little")
-        self.ctx.leaf(start, start + width, name, f"u{8 * width}", clause, value)
+        if self.ctx.spans is not None:
+            start = self.offset - width
+            self.ctx.leaf(start, start + width, name, f"u{8 * width}", clause, value)
         return value
 
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
-from lanceref.core.context import Context, expect
+from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, FormatError, LimitExceeded, Place
 
@@ -71,30 +72,29 @@ def _containers(cursor: Cursor) -> Iterator[NDArray[np.uint32]]:
     ctx, start, clause = cursor.ctx, cursor.offset, "L.table.roaring.containers"
     count, is_run = _parse_head(cursor)
     cursor.require(4 * count, f"{count} containers", clause)
-    table = cursor.array("<u2", 2 * count, "keys and cardinalities", clause)
-    keys, sizes = table[0::2].astype(np.uint32), table[1::2].astype(np.int64) + 1
-    if np.any(keys[1:] <= keys[:-1]):
+    table = cursor.array("<u2", 2 * count, "keys and cardinalities", clause).tolist()
+    keys, sizes = table[0::2], [less + 1 for less in table[1::2]]
+    if any(key <= before for before, key in pairwise(keys)):
         raise CorruptPage("L.table.roaring.order", ctx.at(start), "keys", "ascending keys")
-    limit = ctx.limits.expanded(len(cursor.data)) // VALUE_BYTES
-    if int(sizes.sum()) > limit:  # a run of 4 bytes holds up to 65 536 values
-        place, found = ctx.at(start, len(cursor.data)), f"{int(sizes.sum())} values"
-        raise LimitExceeded("L.table.limits.bitmap", place, found, f"at most {limit}")
+    limit, total = ctx.limits.expanded(len(cursor.data)) // VALUE_BYTES, sum(sizes)
+    if total > limit:  # a run of 4 bytes holds up to 65 536 values
+        place = ctx.at(start, len(cursor.data))
+        raise LimitExceeded("L.table.limits.bitmap", place, f"{total} values", f"at most {limit}")
     stored: list[int] = []
     if is_run is None or count >= OFFSETS_FROM:
-        offsets = cursor.array("<u4", count, "container offsets", "L.table.roaring.offsets")
-        stored = offsets.tolist()
+        stored = cursor.array("<u4", count, "container offsets", "L.table.roaring.offsets").tolist()
     places = []
-    for number in range(count):
+    for number, (key, size) in enumerate(zip(keys, sizes, strict=True)):
         places.append(cursor.offset - start)
-        low = _container(cursor, number, int(sizes[number]), is_run is not None and is_run[number])
-        yield low.astype(np.uint32) | (keys[number] << np.uint32(16))
+        low = _container(cursor, number, size, is_run is not None and bool(is_run[number]))
+        yield low.astype(np.uint32) | np.uint32(key << 16)
     if stored and stored != places:
         ctx.lint("L.table.roaring.offsets", ctx.at(start), f"{stored[:8]}", f"{places[:8]}")
 
 
 def _parse_head(cursor: Cursor) -> tuple[int, NDArray[np.bool_] | None]:
     """Return the number of containers, and which of them are runs (None: there are none)."""
-    place, clause = cursor.ctx.at(cursor.offset, 4), "L.table.roaring.containers"
+    start, clause = cursor.offset, "L.table.roaring.containers"
     cookie = cursor.u32("cookie", "L.table.roaring.cookie")
     if cookie == NO_RUNS:
         return cursor.u32("containers", clause), None
@@ -103,19 +103,19 @@ def _parse_head(cursor: Cursor) -> tuple[int, NDArray[np.bool_] | None]:
         flags = cursor.take(-(-count // 8), "run flags", clause, "bitmap")
         bits = np.unpackbits(np.frombuffer(flags, np.uint8), count=count, bitorder="little")
         return count, bits.view(np.bool_)
+    place = cursor.ctx.at(start, 4)
     raise CorruptPage("L.table.roaring.cookie", place, cookie, f"{NO_RUNS} or {RUNS}")
 
 
 def _container(cursor: Cursor, number: int, size: int, is_run: bool) -> NDArray[np.uint16]:
     """Parse one container: its lower halves, uint16, ascending."""
-    clause, name = "L.table.roaring.containers", f"container {number}"
-    place = cursor.ctx.at(cursor.offset, cursor.remaining)
+    clause, name, start = "L.table.roaring.containers", f"container {number}", cursor.offset
     if is_run:
         runs = cursor.u16(f"{name} runs", clause)
         pairs = cursor.array("<u2", 2 * runs, f"{name} (start, length - 1)", clause)
         starts, lengths = pairs[0::2].astype(np.int64), pairs[1::2].astype(np.int64) + 1
         if np.any(starts[1:] < (starts + lengths)[:-1]) or np.any(starts + lengths > 2**16):
-            raise CorruptPage("L.table.roaring.order", place, "runs that overlap", "rising runs")
+            raise _unordered(cursor, start, "runs that overlap", "rising runs")
         within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         low = (np.repeat(starts, lengths) + within).astype(np.uint16)
     elif size > ARRAY_MAX:
@@ -124,7 +124,15 @@ def _container(cursor: Cursor, number: int, size: int, is_run: bool) -> NDArray[
         low = np.flatnonzero(bits).astype(np.uint16)
     else:
         low = cursor.array("<u2", size, name, clause).astype(np.uint16)
-        if np.any(low[1:] <= low[:-1]):
-            raise CorruptPage("L.table.roaring.order", place, "values", "ascending values")
-    expect(clause, f"{len(low)} values", f"{size} values", place)
+        if size > 1 and np.any(low[1:] <= low[:-1]):
+            raise _unordered(cursor, start, "values", "ascending values")
+    if len(low) != size:
+        place = cursor.ctx.at(start, cursor.end - start)
+        raise CorruptPage(clause, place, f"{len(low)} values", f"{size} values")
     return low
+
+
+def _unordered(cursor: Cursor, start: int, found: str, wanted: str) -> CorruptPage:
+    """Return the error of a container from `start` on."""
+    place = cursor.ctx.at(start, cursor.end - start)
+    return CorruptPage("L.table.roaring.order", place, found, wanted)
