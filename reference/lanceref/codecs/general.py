@@ -85,7 +85,7 @@ def decompress(name: str, stored: memoryview, place: Place, budget: int) -> byte
         found = f"{size} bytes from {len(stored)}"
         raise CorruptPage(_SIZE, place, found, "255 times as many at most")
     if size > budget:
-        wanted = f"at most {budget} bytes for this buffer and those after it"
+        wanted = f"at most {budget} bytes; limits=Limits(expansion_bytes=...) allows more"
         raise LimitExceeded(_SIZE, place, size, wanted)
     if not size and len(stored) == prefix:
         return b""

@@ -321,7 +321,8 @@ class FileBytes:
         """Raise LimitExceeded for more bytes of output than the limits allow for the file."""
         most = self.ctx.limits.expanded(self.size)
         if size > most:
-            raise LimitExceeded(clause, place, f"{what} of {size} bytes", f"at most {most}")
+            wanted = f"at most {most}; limits=Limits(expansion_bytes=...) allows more"
+            raise LimitExceeded(clause, place, f"{what} of {size} bytes", wanted)
 
     def _too_much(self, extent: Extent, name: str, clause: str) -> LimitExceeded:
         place, found = self.ctx.at(extent.offset, extent.size), f"{extent.size} bytes of {name}"

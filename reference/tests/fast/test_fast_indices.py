@@ -11,13 +11,12 @@ from hypothesis.extra import numpy as hnp
 from lanceref.core.context import Context, plain_forms
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError
-from lanceref.fast import documents, row_sets
+from lanceref.fast import documents
 from lanceref.fast.codecs import KERNEL_USE, KernelUse
 from lanceref.index.fm.partition import fnv_hash
 from lanceref.index.full_text import packed_integers
 from lanceref.index.full_text.tokenizers import cut_all, simple, whitespace
 from lanceref.index.minhash.signature import signed
-from lanceref.index.row_set import encode_sets
 from lanceref.index.vector import storage
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.rq_storage import Rotated
@@ -180,16 +179,6 @@ def test_any_vectors_are_assigned_alike_by_l2(vectors, centroids):
     assert ids[0].tolist() == ids[1].tolist()
     size = kmeans.squared_lengths(vectors, "l2") + kmeans.squared_lengths(centroids, "l2") * 30
     assert abs(one - other) <= 1e-5 * size + 1e-30
-
-
-@given(SEEDS, st.lists(st.integers(1, 9), max_size=12), st.sampled_from([9, 2**17, 2**34, 2**63]))
-@example(0, [5000, 1], 2**17)
-def test_sets_of_rows_are_written_alike(seed, sizes, most):
-    """Keys in any order, which repeat, of few fragments and many."""
-    keys = np.random.default_rng(seed).integers(0, most, sum(sizes), np.uint64)
-    starts = np.cumsum([0, *sizes])[:-1]
-
-    assert encode_sets.plain(keys, starts).equals(row_sets.encode_sets(keys, starts))
 
 
 @given(st.binary(max_size=40), st.integers(1, 5))

@@ -7,15 +7,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import xxhash
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, OutOfRange, Place
+from lanceref.fast import row_sets
 from lanceref.index import bloom
 from lanceref.index.fragment_reuse import NAME, read_reuse
 from lanceref.index.index_type import Spans
-from lanceref.index.row_set import RowSet, encode_treemap, parse_treemap
+from lanceref.index.row_set import RowSet, encode_sets, encode_treemap, parse_treemap
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.transactions.index_entries import bring_forward
@@ -39,30 +40,31 @@ def test_size_0_is_a_whole_fragment():
     rows = RowSet(of(7, 1 << 32 | 3).keys, frozenset({1}))
     data = RowSet.encode(rows)
     assert data.endswith(struct.pack("<II", 1, 0))
-    assert parse(data).whole == {1}
-    assert parse(data).offsets(1, 3).tolist() == [0, 1, 2]
+    assert (parse(data).whole, parse(data).offsets(1, 3).tolist()) == ({1}, [0, 1, 2])
     assert parse(data).among(np.array([1 << 32, 7, 8], np.uint64)).tolist() == [0, 1]
 
 
-@given(keys)
-def test_every_set_is_parsed_as_it_was_written(values):
-    """Keys come back ascending and once."""
-    found = parse(RowSet.encode(RowSet.of(np.array(values, np.uint64))))
-    assert found.keys.tolist() == sorted(set(values))
+@given(st.lists(keys.filter(len), max_size=9))
+@example([list(range(5000)), [1]])
+def test_every_set_is_parsed_as_it_was_written(sets):
+    """Keys come back ascending and once; the fast form writes the same bytes."""
+    values = np.array([key for own in sets for key in own], np.uint64)
+    starts = np.cumsum([0, *map(len, sets)])[:-1]
+    data = encode_sets.plain(values, starts)
+    assert data.equals(row_sets.encode_sets(values, starts))
+    read = [parse(one).keys.tolist() for one in data.to_pylist()]
+    assert read == [sorted({*own}) for own in sets]
 
 
 @given(keys, keys, st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))
 def test_union_and_intersection_are_those_of_sets(one, other, whole_one, whole_other):
     """Whole fragments count as all of their rows."""
-    left = RowSet(RowSet.of(np.array(one, np.uint64)).keys, frozenset(whole_one))
-    right = RowSet(RowSet.of(np.array(other, np.uint64)).keys, frozenset(whole_other))
+    left = RowSet(of(*one).keys, frozenset(whole_one))
+    right = RowSet(of(*other).keys, frozenset(whole_other))
     asked = np.array([*one, *other, *(number << 32 | 1 for number in range(4))], np.uint64)
-
-    def inside(rows: RowSet) -> set[int]:
-        return set(rows.among(asked).tolist())
-
-    assert inside(RowSet.union([left, right])) == inside(left) | inside(right)
-    assert inside(RowSet.intersection([left, right])) == inside(left) & inside(right)
+    every = (left, right, RowSet.union([left, right]), RowSet.intersection([left, right]))
+    one_in, other_in, either, both = (set(rows.among(asked).tolist()) for rows in every)
+    assert (either, both) == (one_in | other_in, one_in & other_in)
 
 
 @given(keys, st.booleans())
