@@ -189,6 +189,7 @@ class LanceDataset(OpenTable):
     _take_rows = reading._take_rows
     take_blobs = reading.take_blobs
     read_blobs = reading.read_blobs
+    read_blob_ranges = reading.read_blob_ranges
     get_fragments = reading.get_fragments
     get_fragment = reading.get_fragment
     validate = reading.validate

@@ -14,7 +14,7 @@ import math
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -155,6 +155,14 @@ def _read(folder: str, name: str, count: int) -> pa.Table:
     return rows
 
 
+class Sampling(TypedDict, total=False):
+    """How models are trained: rows of each centroid or codeword, rounds, fragments of the rows."""
+
+    sample_rate: int
+    max_iters: int
+    fragment_ids: list[int] | None
+
+
 class IndicesBuilder:
     """Trains models over a column of vectors."""
 
@@ -219,6 +227,23 @@ class IndicesBuilder:
         )
         codebook = np.reshape(found.codebook, (2**num_bits, self.dimension))
         return PqModel(count, _lists(codebook), num_bits=num_bits)
+
+    def prepare_global_ivf_pq(
+        self,
+        num_partitions: int | None,
+        num_subvectors: int | None,
+        *,
+        distance_type: str = "l2",
+        accelerator: object = None,
+        num_bits: int = 8,
+        **sampling: Unpack[Sampling],
+    ) -> dict[str, pa.FixedSizeListArray]:
+        """Train centroids and codewords by which several processes build segments of one index."""
+        ivf = self.train_ivf(
+            num_partitions, distance_type=distance_type, accelerator=accelerator, **sampling
+        )
+        pq = self.train_pq(ivf, num_subvectors, num_bits=num_bits, **sampling)
+        return {"ivf_centroids": ivf.centroids, "pq_codebook": pq.codebook}
 
     def transform_vectors(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from typing import get_args
@@ -36,11 +37,12 @@ INTEGERS = {
     "maximum_nprobes": (0, "Maximum nprobes must be >= 0 but got {}"),
     "refine_factor": (1, "Refine factor must be 1 or more got {}"),
     "ef": (1, "ef must be > 0 but got {}"),
+    "query_parallelism": (-1, "query_parallelism must be >= -1 but got {}"),
 }
 """Parameters that are integers: the least value, and the error for one below."""
 
 PARAMETERS = INTEGERS.keys() | {
-    *("column", "q", "metric", "use_index", "approx_mode", "distance_range")
+    *("column", "q", "metric", "use_index", "approx_mode", "distance_range", "search_effort")
 }
 
 
@@ -147,10 +149,10 @@ def _vector(given: object) -> NDArray[np.generic]:
 
 def _integers(given: Mapping[str, object]) -> dict[str, int]:
     """Return the parameters that are integers. Raises TypeError, ValueError."""
-    numbers = {}
+    numbers, has_effort = {}, given.get("search_effort") is not None
     for name, (least, message) in INTEGERS.items():
         value = given.get(name)
-        if value is None:
+        if value is None or (name == "nprobes" and has_effort):  # an effort stands for it
             continue
         numbers[name] = operator.index(value)  # type: ignore[arg-type]
         if numbers[name] < least:
@@ -171,6 +173,10 @@ def _search(
         raise QueryRefused("minimum_nprobes must be >= 1")
     if most is not None and most < (least or 1):
         raise QueryRefused("minimum_nprobes must be <= maximum_nprobes")
+    effort = given.get("search_effort")
+    effort = 0.5 if effort is None else math.fsum([effort])  # type: ignore[list-item]
+    if not 0 <= effort <= 1:
+        raise QueryRefused("search_effort must be finite and in [0, 1]")
     return SearchParameters(
         k * (MORE_OF_SEVERAL if multivector else integers.get("refine_factor", 1)),
         least,
@@ -180,6 +186,7 @@ def _search(
         _range(given.get("distance_range")),
         k,
         multivector,
+        effort,
     )
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 from lanceref.core.context import Finding, plain_forms
 from lanceref.core.cursor import IOStats
 from lanceref.core.errors import NotYet
 from lanceref.data_file.data_file import DataFile
+from lanceref.search.blob_rows import Rows, locate_blobs
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.snapshot import positions_of
 from lanceref.table.file_entries import NO_COLUMN
 from lanceref.table.rows import FragmentRows
 
-from pylanceref.blob import BlobFile, Rows, locate_blobs
+from pylanceref.blob import BlobFile
 from pylanceref.errors import InvalidTable
 from pylanceref.fragment import LanceFragment
 from pylanceref.index_listing import index_statistics
@@ -28,6 +29,9 @@ from pylanceref.table_handle import OpenTable
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SELECTORS = ("ids", "addresses", "indices")
+"""Ways to choose rows."""
 
 
 def get_fragments(table: OpenTable, filter: object = None) -> list[LanceFragment]:
@@ -163,6 +167,27 @@ def read_blobs(
     """Return the addresses and the bytes of blobs that are chosen as by `take_blobs`."""
     found = locate_blobs(table._snapshot, blob_column, ids, addresses, indices)
     return [(row, None if blob is None else blob.read(0, blob.size)) for row, blob in found]
+
+
+def read_blob_ranges(
+    table: OpenTable,
+    blob_column: str,
+    requests: Sequence[tuple[int, int, int]],
+    *,
+    selector: Literal["ids", "addresses", "indices"],
+    io_buffer_size: int | None = None,
+    preserve_order: bool | None = None,
+) -> list[tuple[int, int, bytes | None]]:
+    """Return number, row address, bytes of each request (row, start, length). Raises ValueError."""
+    if selector not in SELECTORS:
+        raise ValueError(f"selector must be one of {SELECTORS}, not {selector!r}")
+    rows = [row for row, _, _ in requests]
+    chosen = (rows if selector == name else None for name in SELECTORS)
+    found = zip(locate_blobs(table._snapshot, blob_column, *chosen), requests, strict=True)
+    return [
+        (number, row, None if blob is None else BlobFile(blob).read_range(offset, length))
+        for number, ((row, blob), (_, offset, length)) in enumerate(found)
+    ]
 
 
 def io_stats_incremental(table: OpenTable) -> IOStats:

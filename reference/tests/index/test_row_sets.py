@@ -1,6 +1,5 @@
 """Sets of rows, and where rows went that a compaction moved."""
 
-import struct
 from types import SimpleNamespace
 
 import numpy as np
@@ -39,7 +38,7 @@ def test_size_0_is_a_whole_fragment():
     """A fragment that is in the set as a whole stays whole, though a single row of it is too."""
     rows = RowSet(of(7, 1 << 32 | 3).keys, frozenset({1}))
     data = RowSet.encode(rows)
-    assert data.endswith(struct.pack("<II", 1, 0))
+    assert data.endswith(b"\1\0\0\0\0\0\0\0")
     assert (parse(data).whole, parse(data).offsets(1, 3).tolist()) == ({1}, [0, 1, 2])
     assert parse(data).among(np.array([1 << 32, 7, 8], np.uint64)).tolist() == [0, 1]
 
@@ -99,8 +98,7 @@ def reuse(details: Details, outside: bytes = b""):
     """Read the details of an index."""
     entry = table_pb2.IndexMetadata(name=NAME)
     entry.index_details.value = details.SerializeToString()
-    segment = SimpleNamespace(entry=entry, place=PLACE, bytes_of=lambda path: outside)
-    return read_reuse([segment], CTX)
+    return read_reuse([SimpleNamespace(entry=entry, place=PLACE, bytes_of=lambda _: outside)], CTX)
 
 
 def test_a_worked_move():

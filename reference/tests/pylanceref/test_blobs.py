@@ -55,7 +55,7 @@ def test_any_calls_give_what_a_file_in_memory_gives(buffer_bytes, calls):
 
 def test_arrays_are_built_from_bytes_uris_and_blobs():
     """Each value sets bytes or a URI; None is null."""
-    array = blob_array([b"a", None, "file:///x", Blob(uri="u", position=1, size=2), Blob(data=b"")])
+    array = blob_array([b"a", None, "file:///x", Blob.from_uri("u", 1, 2), Blob.empty()])
 
     assert array.storage.to_pylist() == [
         {"data": b"a", "uri": None, "position": None, "size": None},
@@ -202,6 +202,7 @@ CALLS = {
     "text": lambda d: d.take_blobs("b", indices=["x"]),
     "array": lambda d: [one and one.read() for one in d.take_blobs("b", pa.array([1, 0]))],
     "bytes": lambda d: d.read_blobs("b", addresses=[1, 0, 1], preserve_order=True),
+    "ranges": lambda d: d.read_blob_ranges("b", [(0, 2, 3), (1, 0, 1)], selector="indices"),
     "range": lambda d: d.take_blobs("b", [0])[0].read_range(2, 3),
     "negative range": lambda d: d.take_blobs("b", [0])[0].read_range(2, -3),
     "range past the end": lambda d: d.take_blobs("b", [0])[0].read_range(11, 0),

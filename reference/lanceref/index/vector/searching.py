@@ -45,7 +45,8 @@ class SearchParameters:
 
     `ef` is how many rows a walk over a graph keeps, None: half as many again as wanted. Of the rows
     found `final_k` are returned in the end, None: all. In a `multivector` column rows may have
-    several vectors.
+    several vectors. An `effort`, from 0 to 1, is of how many partitions are searched first: the
+    fewest, with 0.5 the usual number, with 1 the most.
     """
 
     k: int
@@ -56,6 +57,7 @@ class SearchParameters:
     range: tuple[float | None, float | None] = EVERYWHERE
     final_k: int | None = None
     multivector: bool = False
+    effort: float = 0.5
 
     @property
     def wanted(self) -> int:
@@ -167,7 +169,10 @@ def probes(
     furthest = first + factor * abs(1 - first) if metric == "dot" else factor * first
     reached = min(max(int(np.count_nonzero(near <= furthest)), fewest), greatest)
     usual = min(max(reached, math.ceil(wanted * count / max(rows, 1)), least), most)
-    return usual, most
+    share, start, end = 2 * parameters.effort, least, usual
+    if share > 1:
+        share, start, end = share - 1, usual, most
+    return math.ceil(start * (end / start) ** share), most
 
 
 def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]:

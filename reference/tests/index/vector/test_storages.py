@@ -273,6 +273,8 @@ def test_as_many_as_are_about_as_near(k, counts):
         (searching.SearchParameters(1, None, 3), (3, 3)),
         (searching.SearchParameters(1, 99, 99), (60, 60)),
         (searching.SearchParameters(30, final_k=1), (19, 60)),
+        (searching.SearchParameters(1, effort=0.25), (5, 60)),
+        (searching.SearchParameters(1, 20, 40, effort=0.75), (29, 40)),
     ],
 )
 def test_what_a_caller_asks_for(asked, wanted):
