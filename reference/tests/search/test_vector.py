@@ -38,12 +38,8 @@ def test_several_vectors():
 @pytest.mark.parametrize(
     "given",
     [
-        *({"k": 0}, {"nprobes": 0}, {"minimum_nprobes": -1}, {"refine_factor": 0}),
-        *(
-            {"minimum_nprobes": 2, "maximum_nprobes": 1},
-            {"approx_mode": "x"},
-            {"query_parallelism": -2},
-        ),
+        *({"k": 0}, {"nprobes": 0}, {"minimum_nprobes": -1}, {"query_parallelism": -2}),
+        *({"minimum_nprobes": 2, "maximum_nprobes": 1}, {"approx_mode": "x"}, {"refine_factor": 0}),
         *({"distance_range": (1,)}, {"metric": "hamming"}, {"column": "u", "metric": "l2"}),
         *({"column": "b"}, {"q": [1, 2, 3]}, {"q": [[1, 2], [1]]}, {"search_effort": 2}),
     ],
