@@ -45,7 +45,7 @@ class Blob:
 
     @staticmethod
     def from_bytes(data: bytes | bytearray | memoryview) -> Blob:
-        """Return a blob of bytes."""
+        """Return a blob whose bytes are given here."""
         return Blob(data=bytes(data))
 
     @staticmethod
@@ -55,7 +55,7 @@ class Blob:
 
     @staticmethod
     def empty() -> Blob:
-        """Return a blob of no bytes."""
+        """Return a blob that is not null and has no bytes."""
         return Blob(data=b"")
 
 
