@@ -39,6 +39,12 @@ from lanceref.table.manifest import open_manifest
 from lanceref.table.refs import check_reference
 from lanceref.transactions.transaction import check_transaction
 
+
+def _own_payloads(source: Source, ctx: Context) -> None:
+    """Take a file of blobs, which is nothing but their bytes."""
+    ctx.leaf(0, source.size, "payloads", "blob", "L.blob.sidecar")
+
+
 CHECKS: dict[str, Callable[[Source, Context], object]] = {
     ".manifest": open_manifest,
     ".txn": check_transaction,
@@ -47,6 +53,7 @@ CHECKS: dict[str, Callable[[Source, Context], object]] = {
     ".json": check_reference,
     ".binpb": check_beside,
     ".idx": check_vector_file,
+    ".blob": _own_payloads,
 }
 """What parses a file by the end of its name; every other name is a data file."""
 

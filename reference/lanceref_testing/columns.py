@@ -134,6 +134,7 @@ ORDERED = {
     },
     "decimal128": Column(pa.decimal128(10, 2), _MONEY, cast("Decimal128(10, 2)")),
     "decimal256": Column(pa.decimal256(40, 2), _MONEY, cast("Decimal256(40, 2)")),
+    "dictionary": Column(pa.dictionary(pa.int16(), pa.utf8()), WORDS, sql),
 }
 """Columns of values in order, by name."""
 

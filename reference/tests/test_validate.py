@@ -134,9 +134,10 @@ def test_damage_is_told_not_raised():
         ("t/_refs/branches/b.json", b'{"parentVersion": 1}', "branch", []),
         ("t/_refs/branches/b.json", b"[", "branch", ["L.table.refs.branch"]),
         ("t/_versions/latest_version_hint.json", b"nothing", "hint", []),
+        ("t/data/a/10.blob", b"\0any", "payloads", []),
     ],
 )
-def test_references_are_told_by_their_folder(path, data, leaf, clauses):
+def test_references_and_blobs_are_told_by_their_names(path, data, leaf, clauses):
     """A tag and a branch are checked by themselves; nothing depends on a hint."""
     explained = explain_source(BytesSource(data, path))
 

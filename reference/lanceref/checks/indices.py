@@ -16,7 +16,7 @@ from dataclasses import replace
 from lanceref.checks.tables import open_checked
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
-from lanceref.core.errors import UnknownVersion
+from lanceref.core.errors import NotYet, OperationRefused, UnknownVersion
 from lanceref.core.file_versions import FROM_WORDS, V0_1
 from lanceref.data_file.check import check_file, check_legacy
 from lanceref.file.container import is_legacy
@@ -96,7 +96,11 @@ def check_rows(
             found, wanted = f"a field of {indexed.field.arrow.type}", f"one for {kind.name}"
             ctx.lint("L.index.segment.entry", segment.place, found, wanted)
             return
-        kind.check_rows(segment, Training(indexed, rows, stable, by_address))
+        try:
+            kind.check_rows(segment, Training(indexed, rows, stable, by_address))
+        except (NotYet, OperationRefused) as error:  # its texts can only be cut elsewhere
+            clause, wanted = "L.index.segment.complete", "rows that can be compared here"
+            ctx.lint(clause, segment.place, f"{error}", wanted, severity="note")
 
 
 LEGACY_WORDS = [words for words, version in FROM_WORDS.items() if version == V0_1]

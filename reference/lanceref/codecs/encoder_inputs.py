@@ -73,6 +73,11 @@ def params_of(metadata: Mapping[str, str]) -> Params:
         value = number(key)
         return None if value is None else int(value)
 
+    def word(key: str) -> str | None:
+        """Return a word that is written in any case."""
+        value = metadata.get(PREFIX + key)
+        return None if value is None else value.lower()
+
     ratio, scheme, given = number("dict-size-ratio"), "dict-values-compression", Params()
     if ratio is not None and not 0 < ratio <= 1:
         raise ValueError(f"dict-size-ratio is {ratio}, which is not in the range (0, 1]")
@@ -80,13 +85,13 @@ def params_of(metadata: Mapping[str, str]) -> Params:
         compression=metadata.get(f"{PREFIX}compression"),
         compression_level=whole("compression-level"),
         rle_threshold=number("rle-threshold"),
-        bss=metadata.get(f"{PREFIX}bss"),
+        bss=word("bss"),
         minichunk_size=whole("minichunk-size") or None,
         dict_divisor=whole("dict-divisor") or given.dict_divisor,
         dict_size_ratio=given.dict_size_ratio if ratio is None else ratio,
         dict_values_compression=metadata.get(PREFIX + scheme),
         dict_values_compression_level=whole(f"{scheme}-level"),
-        structural_encoding=metadata.get(f"{PREFIX}structural-encoding"),
+        structural_encoding=word("structural-encoding"),
     )
 
 

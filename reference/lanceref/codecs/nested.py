@@ -234,7 +234,8 @@ def check_variable_rows(encoding: pb.VariablePackedStruct, place: Place) -> None
     """Check the fields of rows of variable size. Raises UnknownEncoding, CorruptPage."""
     for field in encoding.fields:
         if field.WhichOneof("layout") == "bits_per_length":
-            want_arm(field.value, ("variable", "fsst", "general"), place)
+            arms = ("variable", "fsst", "general", "variable_packed_struct")
+            want_arm(field.value, arms, place)
             wanted: tuple[int, ...] = (32, 64)
             bits = field.bits_per_length
         else:

@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.errors import FormatError
+from lanceref.core.arrow_buffers import encoded
+from lanceref.core.errors import FormatError, OperationRefused
 from lanceref.core.integers import is_in, unique
 from lanceref.index.index_type import Built, IndexType, Parameters, Sources
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys
@@ -67,6 +68,16 @@ def concat_entries(parts: Sequence[Entries]) -> Entries:
         np.concatenate([one.keys for one in parts]),
         np.concatenate(nulls) if len(nulls) == len(parts) else None,
     )
+
+
+def stored_as(type_: pa.DataType, values: pa.Array) -> pa.Array:
+    """Return plain values as a column of a type. Raises OperationRefused for too many of them."""
+    if not pa.types.is_dictionary(type_):
+        return values
+    try:
+        return encoded(values, type_)
+    except pa.ArrowInvalid as error:
+        raise OperationRefused(f"{len(values)} values are too many for {type_}") from error
 
 
 class EntryType(IndexType, Generic[P]):

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import decoded
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.packed_values import fixed_array
@@ -111,9 +112,9 @@ class Training:
 
 
 def trained(training: Training) -> tuple[pa.Array, Keys]:
-    """Return all values and their keys, uint64. Keys are (values,)."""
+    """Return all values, decoded, and their keys, uint64. Keys are (values,)."""
     runs = list(training.runs())
-    values = [pa.nulls(0, training.type), *(run.values for run in runs)]
+    values = [decoded(part) for part in (pa.nulls(0, training.type), *(run.values for run in runs))]
     return pa.concat_arrays(values), np.concatenate([NO_KEYS, *(run.keys for run in runs)])
 
 
@@ -159,9 +160,11 @@ def accepts_types(*kinds: str) -> Callable[[Field], bool]:
 def has_order(field: Field, /) -> bool:
     """Return whether the values of a field can be compared."""
     type_ = field.arrow.type
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
     if isinstance(type_, pa.BaseExtensionType):
         type_ = type_.storage_type
-    numbers = ("integer", "floating", "boolean", "temporal", "decimal")
+    numbers = ("integer", "floating", "boolean", "temporal", "decimal", "null")
     return is_any(type_, *numbers, *TEXT, *BINARY, "fixed_size_binary")
 
 

@@ -18,7 +18,7 @@ from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.file.column_io import DataArea, EncodedColumn, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.schema import Field
 from lanceref.pages.blob import encode_blobs, store_blobs
-from lanceref.pages.encode import Encoded, LeafPolicy, encode_rows, page_parts
+from lanceref.pages.encode import SPARSE, Encoded, LeafPolicy, encode_rows, page_parts
 from lanceref.pages.leafvalues import Path, Step, leaf_paths, scale_of
 from lanceref.pages.shred import RavelledLevels, Shred, concat, shred
 from lanceref.proto.encodings_v2_0_pb2 import ColumnEncoding
@@ -29,10 +29,12 @@ def open_writer(
 ) -> FieldWriter:
     """Return the writer of a field whose first physical column is `first_column`.
 
-    Raises NotStorable for a type that the version does not have.
+    Raises NotStorable for a type that the version does not have, DataRefused for a structure.
     """
     _check_types(field, version)
     structural = params_of(field.metadata).structural_encoding
+    if structural == SPARSE and version < V2_3:
+        raise DataRefused(f"field {field.name!r}: {version} has no sparse pages")
     leaves = [
         (BlobQueue if _is_out_of_line(path[-1].field) else LeafQueue)(
             first_column + i,
@@ -66,6 +68,10 @@ _OF_FIXED_SIZE = (
 )
 """What fixed-size lists can be of."""
 
+_NEVER_PACKED = ("dict:", "list", "large_list", "map")
+_OF_MANY_SIZES = ("string", "large_", "binary", "json", "struct", "fixed_size_list:")
+"""How logical types begin that packed structs have no form for, and those that 2.1 has none for."""
+
 
 def _problem(field: Field, version: FileVersion) -> str | None:
     """Say why a version does not have the type of a field; None when it has."""
@@ -80,6 +86,13 @@ def _problem(field: Field, version: FileVersion) -> str | None:
         return "the Map data type needs file version 2.2 or later"
     if version == V2_1 and field.logical_type.startswith("fixed_size_list:struct:"):
         return "lists of structs need version 2.2 or later"
+    if field.is_packed:
+        unlike = [one for one in field.flat() if one.logical_type.startswith(_NEVER_PACKED)]
+        if unlike:
+            return f"packed structs of {unlike[0].arrow.type}"
+        parts = [one.logical_type for one in field.children]
+        if version == V2_1 and any(part.startswith(_OF_MANY_SIZES) for part in parts):
+            return "packed structs of values of many sizes need version 2.2 or later"
     if version == V2_3 and _is_out_of_line(field):
         return "2.3 has no blob columns of the first kind"
     return None

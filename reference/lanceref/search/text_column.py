@@ -6,8 +6,7 @@ are. The place of a document is the position of its row in the table, and of a l
 place there: position << 32 | element. Where several lists are around a document, their places share
 the bits.
 
-Clauses: L.index.fts.score.statistics, L.index.fts.unindexed, L.index.fts.unindexed.list,
-L.index.fts.fuzzy-triple
+Clauses: L.index.fts.score.statistics, L.index.fts.unindexed, L.index.fts.fuzzy-triple
 """
 
 from __future__ import annotations
@@ -22,17 +21,11 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import QueryRefused
 from lanceref.core.integers import is_in
-from lanceref.index.full_text.analyzer import Analyzer, Documents, gather, joined
+from lanceref.index.full_text.analyzer import Analyzer, gather
 from lanceref.index.full_text.bm25 import Corpus, rounded_lengths
 from lanceref.index.full_text.inverted import Inverted, is_text
 from lanceref.index.full_text.packed_integers import Numbers, offsets_of
-from lanceref.index.full_text.parameters import (
-    NO_LIST,
-    Analysis,
-    DocumentGranularity,
-    Settings,
-    is_list,
-)
+from lanceref.index.full_text.parameters import NO_LIST, Analysis, DocumentGranularity, Settings
 from lanceref.index.full_text.partition import Partition
 from lanceref.index.full_text.partition_writer import Occurrences, PartitionWriter
 from lanceref.index.full_text.posting_blocks import LARGE, Postings
@@ -253,14 +246,11 @@ class TextColumn:
                 own = np.arange(start, start + count)
                 kept = own if allowed is None else own[is_in(own, allowed)]
                 chosen = values.take(pa.array(kept - start)) if len(kept) < count else values
-                read.add(kept.astype(np.uint64), self._documents(self.column.unnested(chosen)))
+                texts = self.column.unnested(chosen)
+                made = gather(texts, self.analyzer, list_elements=self.list_elements)
+                read.add(kept.astype(np.uint64), made)
                 start += count
         return TextPart(read, lambda keys: keys.astype(np.int64))
-
-    def _documents(self, values: pa.Array) -> Documents:
-        if is_list(values.type):
-            values = values if self.list_elements else joined(values)  # L.index.fts.unindexed.list
-        return gather(values, self.analyzer, list_elements=self.list_elements)
 
     @property
     def whole(self) -> list[TextPart]:

@@ -126,12 +126,12 @@ def packed_column(field: Field, open_field: Callable[[Field], ColumnReader]) -> 
 
 
 def _part(array: pa.Array, field: Field) -> pa.Array:
-    if field.packed is not None:
-        below = [array.field(child.name) for child in field.children]
-        fields = list(field.arrow.type)
-        return pa.StructArray.from_arrays(below, fields=fields, mask=array.is_null())
     if array.type == field.arrow.type:
         return array
+    if pa.types.is_struct(array.type):
+        below = [_part(array.field(child.name), child) for child in field.children]
+        fields = list(field.arrow.type)
+        return pa.StructArray.from_arrays(below, fields=fields, mask=array.is_null())
     return mapped(array, field.arrow.type, lambda n, below: _part(below, field.children[n]))
 
 

@@ -95,10 +95,10 @@ class _Reader:
         if node.op in RETURNED:
             return self._member(node)
         type_ = type_at(self._schema, node.names)
+        if type_ is not None and pa.types.is_dictionary(type_):  # its zeros are two in a scan
+            type_ = None if pa.types.is_floating(type_.value_type) else type_.value_type
         if not node.names or type_ is None:
             raise _Unasked
-        if pa.types.is_dictionary(type_):
-            type_ = type_.value_type
         return joined_path(node.names).removeprefix(BINARY_OF), type_
 
     def _member(self, node: Node) -> tuple[str, pa.DataType]:

@@ -94,7 +94,7 @@ MIXED = [
 ]
 PAIR = pa.struct([pa.field("x", pa.int16(), False), pa.field("y", pa.float64(), False)])
 NUMBERS = pa.struct([("a", pa.int32()), ("b", pa.float64())])
-TEXTED = pa.struct([("n", pa.int32()), ("s", pa.string())])
+TEXTED = pa.struct([("n", pa.int32()), ("s", pa.struct([("t", pa.string())]))])
 MIXED_TYPE = pa.struct(
     [
         ("n", pa.int64()),
@@ -244,7 +244,7 @@ COLUMNS: dict[str, StoredColumn] = {
         pa.array([{"a": i, "b": float(i)} for i in range(300)], NUMBERS), "2.1", packed="true"
     ),
     "variable packed struct": _column(
-        pa.array([None if i % 6 == 1 else {"n": i, "s": f"{i}"} for i in range(300)], TEXTED),
+        pa.array([None if i % 6 == 1 else {"n": i, "s": {"t": "x"}} for i in range(300)], TEXTED),
         "2.2",
         packed="true",
     ),

@@ -138,17 +138,19 @@ def test_threads_take_turns_to_write(tmp_path, monkeypatch):
         assert [None] * 9 == [*pool.map(writer.write_batch, [ROWS] * 9)]
 
 
-BLOB = {"lance-encoding:blob": "true"}
+BLOB, SPARSE = {"lance-encoding:blob": "true"}, {"lance-encoding:structural-encoding": "Sparse"}
 BLOB_2 = pa.field("b", PREPARED, metadata={"ARROW:extension:name": BLOB_EXTENSION})
+KINDS = pa.utf8(), pa.list_(pa.int8())
+PACKED = [pa.field("c", pa.struct([("a", one)]), metadata={"packed": "true"}) for one in KINDS]
 NOT_STORED = {
     "maps in 2.1": (pa.field("c", pa.map_(pa.string(), pa.int8())), "2.1", NotStorable),
-    "lists of structs in 2.1": (
-        pa.field("c", pa.list_(pa.struct([("a", pa.int8())]), 2)), "2.1", NotStorable,
-    ),
+    "lists of structs in 2.1": (pa.field("c", pa.list_(PACKED[0].type, 2)), "2.1", NotStorable),
+    "packed texts in 2.1": (PACKED[0], "2.1", NotStorable),
+    "sparse pages in 2.2": (pa.field("c", pa.int8(), metadata=SPARSE), "2.2", DataRefused),
+    "packed lists": (PACKED[1], "2.2", NotStorable),
     "blobs in 2.3": (pa.field("c", pa.large_binary(), metadata=BLOB), "2.3", NotStorable),
     "blobs in lists": (
-        pa.field("l", pa.list_(pa.field("c", pa.large_binary(), metadata=BLOB))), "2.1",
-        NotStorable,
+        pa.field("l", pa.list_(pa.field("", pa.large_binary(), metadata=BLOB))), "2.1", NotStorable,
     ),
     "views in 2.0": (pa.field("c", pa.string_view()), "2.0", DataRefused),
     "descriptors in 2.1": (BLOB_2, "2.1", DataRefused),

@@ -89,7 +89,8 @@ def _over(own: Mapping[str, Column]) -> tuple[pa.Table, dict[str, list[str]]]:
     return pa.table(drawn), {name: compared(name, one) for name, one in own.items()}
 
 
-UNHASHED = ("float16", "bool", "fixed", "duration_ms", "duration_us", "decimal128", "decimal256")
+UNHASHED = {"float16", "bool", "fixed", "duration_ms", "duration_us", "decimal128", "decimal256"}
+UNHASHED |= {"dictionary"}
 """Types of which a Bloom filter has no hash."""
 
 

@@ -34,7 +34,7 @@ def column(root, path="s", granularity=None, **options):
     return text_column(found, path, granularity, fast=False, **options)
 
 
-def test_lists_beyond_the_index_are_one_text(tmp_path):
+def test_lists_are_one_text(tmp_path):
     """A blank lies between two texts, but none where nothing stands yet; null adds nothing."""
     lists = [["red", "fox"], [None, "", "red"], ["red", None, ""], ["a", "", "b"], [], None]
     values = pa.table({"l": pa.array(lists, pa.list_(pa.string()))})
@@ -44,6 +44,7 @@ def test_lists_beyond_the_index_are_one_text(tmp_path):
     own = column(tmp_path, "l")
     assert {"red fox": 0, "red": 1, "red ": 2, "a  b": 3, "": 4} == own.read.documents.tokens
     assert 6 == own.read.documents.corpus.num_documents
+    assert 2 == dataset.to_table(full_text_query=MatchQuery("red fox", "l")).num_rows
 
 
 def test_without_an_index_words_stand_as_they_are(tmp_path):

@@ -1,12 +1,12 @@
 """Analyzer: rows into documents, and their text into the tokens that are indexed.
 
-A text is a document; of a list all texts together are one, or each of them is; of a JSON document
-every scalar is a token "path,type,value", a text as many as it has words. The lists of stop words
-in `stop_words.txt` are those that other writers were found to use.
+A text is a document; the texts of a list are one, with blanks between, or each is one; of a JSON
+document every scalar is a token "path,type,value", a text as many as it has words. The lists of
+stop words in `stop_words.txt` are those that other writers were found to use.
 
 Clauses: L.index.fts.analyzer.order, L.index.fts.analyzer.length, L.index.fts.analyzer.position,
 L.index.fts.stop-words, L.index.fts.folding, L.index.fts.documents.empty,
-L.index.fts.documents.list, L.index.fts.documents.json
+L.index.fts.documents.list, L.index.fts.documents.json, L.index.fts.unindexed.list
 Divergences: D.index.fts-stop-words-after-stemming
 """
 
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, Place
-from lanceref.index.full_text.packed_integers import Counts, Numbers, offsets_of, ranges
+from lanceref.index.full_text.packed_integers import Counts, Numbers, ranges
 from lanceref.index.full_text.parameters import Analysis, is_list
 from lanceref.index.full_text.tokenizers import (
     Cut,
@@ -200,25 +200,22 @@ class Documents:
 
 def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Documents:
     """Return the documents of values: text, lists of text, or JSON as it is stored."""
-    of_lists, is_json = is_list(values.type), analyzer.analysis.is_json
-    num_rows = len(values)
+    find = _json_forms if analyzer.analysis.is_json else Analyzer.forms
+    if is_list(values.type):
+        find = Analyzer.forms
+        # L.index.fts.documents.list, L.index.fts.unindexed.list
+        values = values if list_elements else joined(values)
+    of_lists = is_list(values.type)
     rows, elements, items = _items(values)
     if of_lists:
         texts = [text or "" for text in items.to_pylist()]
     else:
         rows, texts = np.flatnonzero(values.is_valid()), as_text(values.drop_null())
-    find = _json_forms if is_json and not of_lists else Analyzer.forms
     forms, counts, positions = find(analyzer, texts)
-    first = np.searchsorted(rows, rows)  # the text that begins a row
-    if of_lists and not list_elements:  # L.index.fts.documents.list
-        last = np.append(positions, np.uint32(0))[np.cumsum(counts) - 1].astype(np.int64)
-        before = offsets_of(np.where(counts > 0, last + 1, 0))
-        positions += np.repeat(before[:-1] - before[first], counts).astype(np.uint32)
     tokens, counts, kept = kept_tokens(forms, counts)
-    if not (list_elements and of_lists):
-        counts = np.bincount(rows, counts, num_rows).astype(np.int64)
-        rows = np.flatnonzero(counts)  # L.index.fts.documents.empty
-        counts, elements = counts[rows], np.empty((len(rows), 0), np.int64)
+    if not of_lists:  # L.index.fts.documents.empty
+        rows, counts = rows[counts > 0], counts[counts > 0]
+        elements = elements[rows]
     return Documents(
         rows.astype(np.uint32),
         elements.astype(np.uint32),

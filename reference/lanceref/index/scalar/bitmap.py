@@ -24,12 +24,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import decoded, encoded
+from lanceref.core.arrow_buffers import decoded
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
-from lanceref.core.errors import OperationRefused
 from lanceref.file.schema import Field
-from lanceref.index.entries import Entries, EntryType
+from lanceref.index.entries import Entries, EntryType, stored_as
 from lanceref.index.index_type import Built
 from lanceref.index.predicate import Among, HasLabels, IsNull, OnValues, Predicate, Within, holds
 from lanceref.index.row_set import NO_KEYS, RowSet, encode_sets
@@ -101,7 +100,7 @@ class Bitmap(EntryType[None]):
     @classmethod
     def write(cls, entries: Entries, own: None, training: Training, writer: SegmentWriter) -> Built:
         """Write the file of a segment over values."""
-        write_sets(entries, writer)
+        write_sets(entries, writer, training.type)
         return Built(index_details_pb2.BitmapIndexDetails(), 0)
 
     @classmethod
@@ -129,11 +128,11 @@ class Bitmap(EntryType[None]):
 def write_sets(
     entries: Entries,
     writer: SegmentWriter,
-    type_: pa.DataType | None = None,
+    type_: pa.DataType,
     metadata: Mapping[str, str] | None = None,
     buffers: Sequence[bytes] = (),
 ) -> None:
-    """Write the set of rows of each value; `type_` is that of the keys in the file, if another.
+    """Write the set of rows of each value; `type_` is that of the keys in the file.
 
     Raises OperationRefused for more values than a dictionary of this type has.
     """
@@ -142,14 +141,8 @@ def write_sets(
     values, keys = values.take(pa.array(order)), keys[order]
     starts = run_starts(values)
     bounds = np.append(starts, len(keys))
-    type_ = values.type if type_ is None else type_
     schema = pa.schema([pa.field("keys", type_), pa.field("bitmaps", pa.binary())])
-    distinct = values.take(pa.array(starts))
-    if pa.types.is_dictionary(type_):
-        try:
-            distinct = encoded(distinct, type_)
-        except pa.ArrowInvalid as error:
-            raise OperationRefused(f"{len(distinct)} labels are too many for {type_}") from error
+    distinct = stored_as(type_, values.take(pa.array(starts)))
     sets = (
         encode_sets(keys[some[0] : some[-1]], some[:-1] - some[0])
         for first in range(0, len(starts), BATCH_KEYS)

@@ -18,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from lanceref.core.arrow_buffers import decoded
 from lanceref.core.compute import bitmaps, pc
 from lanceref.core.errors import FormatError
-from lanceref.index.entries import Entries, EntryType, concat_entries
+from lanceref.index.entries import Entries, EntryType, concat_entries, stored_as
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import (
@@ -65,7 +66,7 @@ class BTree(EntryType[int]):
         lookup.hold()
         self._type = lookup.column_type("min")
         self.least = lookup.read_ordered("min")
-        self.greatest = lookup.read("max", self._type)
+        self.greatest = decoded(lookup.read("max", self._type))
         self._null_counts = lookup.numbers("null_count", np.uint32)
         self.pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
         text = lookup.metadata.get("batch_size", "")
@@ -109,13 +110,14 @@ class BTree(EntryType[int]):
                 values, keys = self._held
                 yield values[start:end], keys[start:end]
                 continue
-            values = data.read("values", self._type, start, end)
+            values = decoded(data.read("values", self._type, start, end))
             yield values, data.numbers(keys_column(data), np.uint64, start, end)
 
     def warm(self, *, positions: bool = False) -> None:
         """Keep all pages in memory. Raises FormatError."""
         data = self.segment.file(DATA)
-        self._held = data.read("values", self._type), data.numbers(keys_column(data), np.uint64)
+        values = decoded(data.read("values", self._type))
+        self._held = values, data.numbers(keys_column(data), np.uint64)
 
     @classmethod
     def requested(cls, given: Parameters) -> int:
@@ -138,11 +140,14 @@ class BTree(EntryType[int]):
 
     @classmethod
     def write(cls, entries: Entries, own: int, training: Training, writer: SegmentWriter) -> Built:
-        """Write both files, in pages of so many rows."""
-        values, keys = entries.values, entries.keys
-        order = sorted_order(values)
-        values, keys = values.take(pa.array(order)), keys[order]
-        writer.write_columns(DATA, {"values": values, "ids": pa.array(keys)}, None, ["values"])
+        """Write both files, in pages of so many rows.
+
+        Raises OperationRefused for more values than a dictionary of this type has.
+        """
+        order = sorted_order(entries.values)
+        values = stored_as(training.type, entries.values.take(pa.array(order)))
+        columns = {"values": values, "ids": pa.array(entries.keys[order])}
+        writer.write_columns(DATA, columns, None, ["values"])
         metadata = {"batch_size": f"{own}", "range_partitioned": "false"}
         writer.write_columns(LOOKUP, _lookup(values, own), metadata, ["min", "max"])
         version = BY_ADDRESS if training.stable_row_ids else 0
@@ -154,7 +159,7 @@ class BTree(EntryType[int]):
         index, lookup, data = cls(segment), segment.file(LOOKUP), segment.file(DATA)
         rows, seen = index.stated, bitmaps.BitMap64()
         bounds: list[dict[str, pa.Array]] = []
-        falls, last = False, pa.nulls(0, data.column_type("values"))
+        falls, last = False, data.read_ordered("values", 0, 0)
         for entries in index.runs():
             values = pa.concat_arrays([last, entries.values])
             order = pa.array(sorted_order(values))
@@ -171,7 +176,8 @@ class BTree(EntryType[int]):
             found = f"page {int(pages.max())} of {data.num_rows} rows"
             lookup.lint("L.index.btree.pages", found, f"pages of {rows} rows")
         for name in bounds[0]:
-            column, wanted = lookup.read(name), pa.concat_arrays([one[name] for one in bounds])
+            column = decoded(lookup.read(name))
+            wanted = pa.concat_arrays([one[name] for one in bounds])
             is_same = column.equals(wanted)
             if not is_same and column.type == wanted.type:  # NaN is equal only by its bits
                 is_same = sort_keys(column).equals(sort_keys(wanted))

@@ -32,7 +32,7 @@ from lanceref.file.arrow_schema import schema_of
 from lanceref.file.schema import Field
 from lanceref.index.index_type import Built, Found, IndexType, Kind, Parameters, Sources
 from lanceref.index.predicate import Among, IsNull, Predicate, StartsWith, Within
-from lanceref.index.row_set import Keys
+from lanceref.index.row_set import SHIFT, Keys
 from lanceref.index.scalar import bitmap, btree, zonemap
 from lanceref.index.scalar.bitmap import Bitmap
 from lanceref.index.scalar.bloomfilter import BloomFilter
@@ -191,7 +191,9 @@ class JsonIndex(IndexType):
     @classmethod
     def rewrite(cls, sources: Sources, training: Training, writer: SegmentWriter) -> Built:
         type_, path = value_type(sources[0][0], cls.target), cls.json_path
-        if training.fragments and type_ is None:
+        firsts = [(np.array(one.covers, np.uint64) << SHIFT, moved) for one, moved in sources]
+        keeps = any(moved(keys)[0].any() for keys, moved in firsts)
+        if keeps and training.fragments and type_ is None:
             raise OperationRefused(f"a {cls.target.name} does not say the type of its JSON values")
         return _wrapped(path, cls.target.rewrite(sources, extract(training, path, type_), writer))
 

@@ -3,30 +3,13 @@
 import json
 from itertools import islice
 
+import lanceref
 import pyarrow as pa
+import pylanceref
 import pytest
 from lanceref.core.errors import FormatError, NotYet, Place
-from lanceref.index.full_text import parameters
-from lanceref.index.full_text.analyzer import (
-    Analyzer,
-    folded,
-    gather,
-    json_tokens,
-    lowered,
-    stop_words,
-)
-from lanceref.index.full_text.tokenizers import (
-    HOME,
-    code,
-    icu,
-    model,
-    ngrams,
-    numbered,
-    parts_of,
-    raw,
-    simple,
-    whitespace,
-)
+from lanceref.index.full_text import analyzer, parameters, tokenizers
+from lanceref.index.full_text.analyzer import Analyzer, folded, gather, json_tokens, lowered
 
 from ..subjects import KEPT_WORDS
 
@@ -143,20 +126,20 @@ def cut(pieces):
 
 def test_worked_texts():
     """Each tokenizer cuts in its own way."""
-    assert ["foo", "bar", "baz", "it", "s", "9"] == cut(simple("foo_bar-baz it's 9"))
-    assert ["été", "中文字", "x", "Ⅻ", "का"] == cut(simple("été, 中文字 x Ⅻ का!"))
-    assert ["a\x0bb", "c", "d\u00a0e"] == cut(whitespace("a\x0bb c\td\u00a0e\n"))
-    assert ["The  Quick"] == cut(raw("The  Quick"))
-    assert ["x", "y"] == cut(numbered(["x", "y"]))
+    assert ["foo", "bar", "baz", "it", "s", "9"] == cut(tokenizers.simple("foo_bar-baz it's 9"))
+    assert ["été", "中文字", "x", "Ⅻ", "का"] == cut(tokenizers.simple("été, 中文字 x Ⅻ का!"))
+    assert ["a\x0bb", "c", "d\u00a0e"] == cut(tokenizers.whitespace("a\x0bb c\td\u00a0e\n"))
+    assert ["The  Quick"] == cut(tokenizers.raw("The  Quick"))
+    assert ["x", "y"] == cut(tokenizers.numbered(["x", "y"]))
 
 
 def test_worked_ngrams():
     """By start and then by length, or only from the first character; all lie at 0."""
-    found, positions = ngrams(2, 3, prefix_only=False)("abc ")
+    found, positions = tokenizers.ngrams(2, 3, prefix_only=False)("abc ")
     assert ["ab", "abc", "bc", "bc ", "c "] == list(found)
     assert [0] * 5 == list(positions)
-    assert ["ab", "abc"] == list(ngrams(2, 3, prefix_only=True)("abc d")[0])
-    assert [] == list(ngrams(3, 3, prefix_only=True)("")[0])
+    assert ["ab", "abc"] == list(tokenizers.ngrams(2, 3, prefix_only=True)("abc d")[0])
+    assert [] == list(tokenizers.ngrams(3, 3, prefix_only=True)("")[0])
 
 
 @pytest.mark.parametrize(
@@ -174,17 +157,17 @@ def test_worked_ngrams():
 )
 def test_worked_parts(word, parts):
     """Low lines, capitals and digits end a part."""
-    assert parts == parts_of(word, numerics=True)
+    assert parts == tokenizers.parts_of(word, numerics=True)
 
 
 def test_worked_text():
     """A word lies where its first part does; operators are words where they are asked for."""
     text = "getName a::b -> c"
-    assert (["getName", "a", "b", "c"], range(4)) == code(operators=False)(text)
-    assert ["getName", "a", "::", "b", "->", "c"] == code(operators=True)(text)[0]
-    both = code(operators=False, split=True, numerics=True, whole=True)(text)
+    assert (["getName", "a", "b", "c"], range(4)) == tokenizers.code(operators=False)(text)
+    assert ["getName", "a", "::", "b", "->", "c"] == tokenizers.code(operators=True)(text)[0]
+    both = tokenizers.code(operators=False, split=True, numerics=True, whole=True)(text)
     assert (["getName", "get", "Name", "a", "b", "c"], [0, 0, 1, 2, 3, 4]) == both
-    parts = code(operators=False, split=True, numerics=True, whole=False)(text)
+    parts = tokenizers.code(operators=False, split=True, numerics=True, whole=False)(text)
     assert (["get", "Name", "a", "b", "c"], [0, 1, 2, 3, 4]) == parts
 
 
@@ -192,14 +175,14 @@ def test_worked_word_breaks():
     """Segments with a letter or a digit are words; colons of any width cut."""
     text = "can't 3.14 foo_bar x:y 1,000 e\u0301t\u00e9 😀 ①② x\uff1ay _ 한국어"
     own = ["can't", "3.14", "foo_bar", "x", "y", "1,000", "e\u0301t\u00e9", "①", "②", "x", "y"]
-    assert ([*own, "한국어"], range(12)) == icu(split=False)(text)
+    assert ([*own, "한국어"], range(12)) == tokenizers.icu(split=False)(text)
 
 
 @pytest.mark.parametrize("text", ["世界", "カタカナ", "สวัสดี"])
 def test_scripts_without_blanks_are_refused(text):
     """A dictionary would be needed."""
     with pytest.raises(NotYet, match="dictionary"):
-        icu(split=False)(f"hello {text}")
+        tokenizers.icu(split=False)(f"hello {text}")
 
 
 WORDS = "我们 98740 r\n都 202780 d\n有 423765 v\n光明 1219 n\n的 318825 uj\n前途 1263 n\n"
@@ -208,7 +191,7 @@ WORDS = "我们 98740 r\n都 202780 d\n有 423765 v\n光明 1219 n\n的 318825 u
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A folder with a dictionary `jieba/default` and one of a user's."""
-    monkeypatch.setenv(HOME, str(tmp_path))
+    monkeypatch.setenv(tokenizers.HOME, str(tmp_path))
     for name, file, text in (
         ("default", "dict.txt", WORDS),
         ("mine", "user.txt", "光明的前途 318825 n\n"),
@@ -225,11 +208,21 @@ def home(tmp_path, monkeypatch):
 def test_worked_model_words(home):
     """Words of the dictionary, and short words within a long one, at their first characters."""
     pytest.importorskip("jieba")
-    assert (["我们", "都", "有", "光明", "的", "前途"], [0, 2, 3, 4, 6, 7]) == model("jieba")(
-        "我们都有光明的前途"
-    )
-    found = model("jieba/mine")("都有光明的前途")
+    assert (["我们", "都", "有", "光明", "的", "前途"], [0, 2, 3, 4, 6, 7]) == tokenizers.model(
+        "jieba"
+    )("我们都有光明的前途")
+    found = tokenizers.model("jieba/mine")("都有光明的前途")
     assert (["都", "有", "光明", "前途", "光明的前途"], [0, 1, 2, 5, 2]) == found
+
+
+def test_texts_that_cannot_be_cut_here_are_noted(home, monkeypatch):
+    """An index is no worse for a dictionary that is only where it was made."""
+    pytest.importorskip("jieba")
+    dataset = pylanceref.write_dataset(pa.table({"s": ["都 有"]}), home / "t")
+    dataset.create_scalar_index("s", "INVERTED", base_tokenizer="jieba")
+    assert [] == lanceref.validate(dataset.uri, deep=True)
+    monkeypatch.setenv(tokenizers.HOME, str(home / "nowhere"))
+    assert ["note"] == [one.severity for one in lanceref.validate(dataset.uri, deep=True)]
 
 
 def test_worked_characters():
@@ -241,10 +234,10 @@ def test_worked_characters():
 
 def test_every_language_has_a_list():
     """Some words that are known, and some that are none."""
-    assert all(len(stop_words(language)) > 40 for language in parameters.LANGUAGES)
-    assert {"the", "i'm", "very"} <= stop_words("English")
-    assert not {"no", "not", "s"} & stop_words("English")
-    assert "und" in stop_words("German")
+    assert all(len(analyzer.stop_words(language)) > 40 for language in parameters.LANGUAGES)
+    assert {"the", "i'm", "very"} <= analyzer.stop_words("English")
+    assert not {"no", "not", "s"} & analyzer.stop_words("English")
+    assert "und" in analyzer.stop_words("German")
 
 
 def forms(text: str, **settings) -> list[str]:
@@ -273,8 +266,8 @@ def test_positions_and_lower_case():
 
 def found(values, *, list_elements=False) -> list[tuple]:
     """Return row, places in lists and tokens of each document."""
-    analyzer = Analyzer(parameters.Analysis())
-    made = gather(pa.array(values), analyzer, list_elements=list_elements)
+    own = Analyzer(parameters.Analysis())
+    made = gather(pa.array(values), own, list_elements=list_elements)
     tokens = zip(made.tokens, made.positions.tolist(), strict=True)
     pairs = zip(made.rows.tolist(), made.elements.tolist(), made.lengths.tolist(), strict=True)
     return [(row, element, [*islice(tokens, length)]) for row, element, length in pairs]
