@@ -76,7 +76,7 @@ def kind_of(type_: pa.DataType) -> Kind:
 
 
 def encode_mini(values: Values, params: Params, version: FileVersion, kind: Kind) -> MiniBlocks:
-    """Encode values as chunks of a mini-block page. Raises ValueError for an unknown scheme."""
+    """Encode values as chunks of a mini-block page. Raises DataRefused for an unknown scheme."""
     if isinstance(values, Variable):
         return _mini_variable(values, params, version, kind)
     if isinstance(values, FixedSizeList):

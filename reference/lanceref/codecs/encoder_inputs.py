@@ -60,7 +60,7 @@ class Params:
 
 
 def params_of(metadata: Mapping[str, str]) -> Params:
-    """Return the knobs of a field. Raises ValueError for a size ratio outside (0, 1]."""
+    """Return the knobs of a field. Raises DataRefused for a size ratio outside (0, 1]."""
 
     def number(key: str) -> float | None:
         """Return a number; other text counts as not set."""
@@ -80,7 +80,7 @@ def params_of(metadata: Mapping[str, str]) -> Params:
 
     ratio, scheme, given = number("dict-size-ratio"), "dict-values-compression", Params()
     if ratio is not None and not 0 < ratio <= 1:
-        raise ValueError(f"dict-size-ratio is {ratio}, which is not in the range (0, 1]")
+        raise DataRefused(f"dict-size-ratio is {ratio}, which is not in the range (0, 1]")
     return Params(
         compression=metadata.get(f"{PREFIX}compression"),
         compression_level=whole("compression-level"),

@@ -23,7 +23,7 @@ import pyarrow as pa
 from lanceref.codecs.buffers import Buffer, MiniBlocks, even_counts, flat_encoding
 from lanceref.codecs.values import Bytes, Fixed, Ints, Variable
 from lanceref.core.context import Context
-from lanceref.core.errors import CorruptPage, LimitExceeded, Place, UnknownEncoding
+from lanceref.core.errors import CorruptPage, DataRefused, LimitExceeded, Place, UnknownEncoding
 from lanceref.proto.encodings_v2_1_pb2 import (
     COMPRESSION_ALGORITHM_LZ4,
     COMPRESSION_ALGORITHM_ZSTD,
@@ -161,9 +161,9 @@ def decompress_values(general: General, values: Variable, ctx: Context, place: P
 
 
 def compress(scheme: str, level: int | None, data: bytes | memoryview) -> bytes:
-    """Return the size of the data and its frame or block. Raises ValueError for the scheme."""
+    """Return the size of the data and its frame or block. Raises DataRefused for the scheme."""
     if scheme not in SCHEMES:
-        raise ValueError(f"Unknown compression scheme: {scheme}")
+        raise DataRefused(f"Unknown compression scheme: {scheme}")
     name = NAMES[SCHEMES[scheme]]
     codec = pa.Codec(name, compression_level=(level or ZSTD_LEVEL) if scheme == "zstd" else None)
     prefix = len(data).to_bytes(PREFIX_BYTES[name], "little")
@@ -181,7 +181,7 @@ def general_encoding(
 def compress_mini(blocks: MiniBlocks, scheme: str, level: int | None) -> MiniBlocks:
     """Compress value buffer 0 of every chunk, when the page is large enough and shrinks.
 
-    Raises ValueError for an unknown scheme.
+    Raises DataRefused for an unknown scheme.
     """
     compress(scheme, level, b"")
     data, sizes = blocks.buffers[0]

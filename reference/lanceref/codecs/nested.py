@@ -47,7 +47,7 @@ from lanceref.codecs.values import (
     Variable,
     join_pieces,
 )
-from lanceref.core.errors import CorruptPage, Place
+from lanceref.core.errors import CorruptPage, DataRefused, Place
 from lanceref.proto import encodings_v2_1_pb2 as pb
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
@@ -185,7 +185,7 @@ def _bits_of_chunks(flags: Bytes, counts: Ints) -> Part:
 def encode_zipped_lists(values: FixedSizeList) -> tuple[CompressiveEncoding, Fixed]:
     """Encode each list on its own: the bitmaps of its layers, then its items.
 
-    Raises ValueError when a value does not take whole bytes.
+    Raises DataRefused when a value does not take whole bytes.
     """
     cells, bits = list[Bytes](), values.bits
     for items, validity in values.levels():
@@ -195,7 +195,7 @@ def encode_zipped_lists(values: FixedSizeList) -> tuple[CompressiveEncoding, Fix
             break
     else:
         if bits % 8:
-            raise ValueError("fixed-size lists of bits that do not fill whole bytes")
+            raise DataRefused("fixed-size lists of bits that do not fill whole bytes")
         data = values.innermost.data[: values.count * bits // 8]
         cells.append(data.reshape(values.count, bits // 8))
     rows = np.concatenate(cells, axis=1)
@@ -293,10 +293,10 @@ def split_variable_rows(
 
 
 def join_rows(rows: Rows) -> tuple[CompressiveEncoding, Fixed]:
-    """Put the fixed-width fields of each row side by side. Raises ValueError for bits."""
+    """Put the fixed-width fields of each row side by side. Raises DataRefused for bits."""
     fields = [field for field in rows.fields if isinstance(field, Fixed)]
     if any(field.bits % 8 for field in fields):
-        raise ValueError("a packed struct cannot hold fields that are not whole bytes")
+        raise DataRefused("a packed struct cannot hold fields that are not whole bytes")
     cells = [field.data.reshape(rows.count, field.bits // 8) for field in fields]
     joined = np.concatenate(cells, axis=1)
     bits = 8 * joined.shape[1]
