@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import cast, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import LanceSchema
 from lanceref.file.schema_view import joined_path, names_in
 from lanceref.index.indices import paths_of
-from lanceref.index.vector.searching import SearchParameters
+from lanceref.index.vector.searching import USUAL_EFFORT, SearchParameters
 from lanceref.index.vector.storage import Mode
 from lanceref.index.vector.vectors import ELEMENTS, VectorType, vector_type
 from lanceref.kernels.distance import METRICS, AnyVectors, Metric
@@ -173,9 +173,9 @@ def _search(
         raise QueryRefused("minimum_nprobes must be >= 1")
     if most is not None and most < (least or 1):
         raise QueryRefused("minimum_nprobes must be <= maximum_nprobes")
-    effort = given.get("search_effort")
-    effort = 0.5 if effort is None else math.fsum([effort])  # type: ignore[list-item]
-    if not 0 <= effort <= 1:
+    effort = cast(float | None, given.get("search_effort"))
+    effort = USUAL_EFFORT if effort is None else effort
+    if not math.isfinite(effort) or not 0 <= effort <= 1:
         raise QueryRefused("search_effort must be finite and in [0, 1]")
     return SearchParameters(
         k * (MORE_OF_SEVERAL if multivector else integers.get("refine_factor", 1)),

@@ -39,6 +39,10 @@ once: a walk asks for few, twice for each that it keeps, and asking takes as lon
 """
 
 
+USUAL_EFFORT = 0.5
+"""Effort by which the usual number of partitions is searched first."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchParameters:
     """A search for the `k` nearest rows in `min_probes` to `max_probes` partitions; None: no limit.
@@ -57,7 +61,7 @@ class SearchParameters:
     range: tuple[float | None, float | None] = EVERYWHERE
     final_k: int | None = None
     multivector: bool = False
-    effort: float = 0.5
+    effort: float = USUAL_EFFORT
 
     @property
     def wanted(self) -> int:
@@ -172,7 +176,7 @@ def probes(
     share, start, end = 2 * parameters.effort, least, usual
     if share > 1:
         share, start, end = share - 1, usual, most
-    return math.ceil(start * (end / start) ** share), most
+    return min(math.ceil(start * (end / start) ** share), end), most  # floats round up past it
 
 
 def ranking(model: Model, query: AnyVectors) -> tuple[NDArray[np.int64], Floats]:

@@ -268,7 +268,7 @@ def test_as_many_as_are_about_as_near(k, counts):
 @pytest.mark.parametrize(
     ("asked", "wanted"),
     [
-        (searching.SearchParameters(1, 3), (19, 60)),
+        (searching.SearchParameters(11, 7), (29, 60)),
         (searching.SearchParameters(1, 30), (30, 60)),
         (searching.SearchParameters(1, None, 3), (3, 3)),
         (searching.SearchParameters(1, 99, 99), (60, 60)),
