@@ -212,10 +212,9 @@ def test_ways_to_ask(dataset, tmp_path):
 
 
 @pytest.mark.parametrize(("column", "levels"), [("l", 1), ("n.t", 1), ("n.l", 2)])
-def test_elements_have_a_column(tmp_path, column, levels):
+def test_elements_have_a_column(tmp_path, column, levels, monkeypatch):
     """It says which element was found, a list or its structs being in the list."""
-    texts = TABLE["l"].to_pylist()
-    nested = [one and [{"t": text, "l": one} for text in one[:2]] for one in texts]
+    nested = [one and [{"t": text, "l": one} for text in one[:2]] for one in TABLE["l"].to_pylist()]
     table = TABLE.append_column("n", pa.array(nested))
     dataset = pylanceref.write_dataset(table, tmp_path / "t", max_rows_per_file=2)
     dataset.create_scalar_index("s", "INVERTED")
@@ -226,6 +225,9 @@ def test_elements_have_a_column(tmp_path, column, levels):
     assert [1] * 2**levels == found["i"].to_pylist()
     assert [*map(list, product([0, 1], repeat=levels))] == sorted(found["_doc_index"].to_pylist())
     assert [1, 3, 0] == rows(dataset)
+    monkeypatch.setattr("lanceref.search.text_column.ELEMENT_BITS", 0)
+    with pytest.raises(QueryRefused, match="more than 1 elements"):
+        dataset.to_table(full_text_query=MatchQuery("cow", column))
 
 
 @pytest.mark.parametrize("gone", ["i < 0", "i % 3 > 0", "n > 1", "i >= 0"])

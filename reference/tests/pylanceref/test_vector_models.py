@@ -41,14 +41,13 @@ def test_centroids_are_trained(dataset):
 def test_codewords_are_trained_and_used(dataset):
     """Both models go to every segment; what is near is found with them."""
     models = IndicesBuilder(dataset, "v").prepare_global_ivf_pq(4, 8, sample_rate=2)
-    codebook = models["pq_codebook"]
     assert [4, 256] == [len(one) for one in models.values()]
     made = dataset.create_index(
         "v", "IVF_PQ", replace=True, num_partitions=4, num_sub_vectors=8, **models
     )
     index = made._snapshot.indices.known[0]
     kept = index.open(index.segments[0]).auxiliary.quantizer.quantizer.codebook
-    np.testing.assert_array_equal(kept.ravel(), codebook.flatten().to_numpy())
+    np.testing.assert_array_equal(kept.ravel(), models["pq_codebook"].flatten().to_numpy())
 
 
 @pytest.mark.parametrize(

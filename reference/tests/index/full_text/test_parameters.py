@@ -208,9 +208,8 @@ def home(tmp_path, monkeypatch):
 def test_worked_model_words(home):
     """Words of the dictionary, and short words within a long one, at their first characters."""
     pytest.importorskip("jieba")
-    assert (["我们", "都", "有", "光明", "的", "前途"], [0, 2, 3, 4, 6, 7]) == tokenizers.model(
-        "jieba"
-    )("我们都有光明的前途")
+    found = tokenizers.model("jieba")("我们都有光明的前途")
+    assert (["我们", "都", "有", "光明", "的", "前途"], [0, 2, 3, 4, 6, 7]) == found
     found = tokenizers.model("jieba/mine")("都有光明的前途")
     assert (["都", "有", "光明", "前途", "光明的前途"], [0, 1, 2, 5, 2]) == found
 
