@@ -11,11 +11,10 @@ them, but of what all jobs share, which shows them nowhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, wait
 from heapq import heappop, heappush
 from multiprocessing import get_context
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
 Job = TypeVar("Job")
 Shared = TypeVar("Shared")
@@ -23,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class Executor(Protocol):
-    """Runs jobs; `run` is a function of a module, `shared` is handed to every process once."""
+    """Runs jobs; `run` is a function of a module, `shared` is handed to each job."""
 
     def map(
         self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
@@ -43,33 +42,33 @@ class Loop:
 
 
 class Processes:
-    """Runs jobs in `slots` processes of this machine (None: one for each core)."""
+    """Runs jobs in `slots` processes of this machine (None: one for each core).
+
+    The processes start with the first jobs and live as long as this object.
+    """
 
     def __init__(self, slots: int | None = None) -> None:
         self._slots = slots
+        self._pool: ProcessPoolExecutor | None = None
 
     def map(
         self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
     ) -> Iterator[Result]:
-        """Yield the results in the order of the jobs, while later ones still run."""
-        if not jobs:
-            return
-        with ProcessPoolExecutor(
-            self._slots, get_context("spawn"), initializer=_hold, initargs=(shared,)
-        ) as pool:
-            yield from pool.map(partial(_with_held, run), jobs)
+        """Yield the results in the order of the jobs, while later ones still run.
 
-
-_HELD: list[object] = []
-"""What the jobs of this worker process share."""
-
-
-def _hold(shared: object) -> None:
-    _HELD[:] = [shared]
-
-
-def _with_held(run: Callable[[Job, Shared], Result], job: Job) -> Result:
-    return run(job, cast(Shared, _HELD[0]))
+        Whoever stops early waits for jobs that run; the others are not begun. Raises BrokenExecutor
+        when a process dies; the next jobs get new ones.
+        """
+        self._pool = self._pool or ProcessPoolExecutor(self._slots, get_context("spawn"))
+        results = [self._pool.submit(run, job, shared) for job in jobs]
+        try:
+            for result in results:
+                yield result.result()
+        except BrokenExecutor:
+            self._pool = None
+            raise
+        finally:
+            wait([result for result in results if not result.cancel()])
 
 
 def spread(sizes: Iterable[tuple[int, int]], groups: int) -> list[list[int]]:

@@ -50,10 +50,8 @@ def recall(found, wanted):
 
 
 def built(table, kind, executor=None, **arguments):
-    return build_index(
-        executor or Loop(), table.uri, "v", kind, num_partitions=8, sample_rate=64, max_iters=10,
-        **TYPES[kind], **arguments,
-    )  # fmt: skip
+    options = {"num_partitions": 8, "sample_rate": 64, "max_iters": 10, **TYPES[kind], **arguments}
+    return build_index(executor or Loop(), table.uri, "v", kind, **options)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +86,8 @@ def test_the_model_does_not_depend_on_who_trains(table):
     """A loop and two processes make the same centroids; another seed makes others."""
 
     def centroids(executor, seed):
-        made = built(table, "IVF_FLAT", executor, shards=3, shared_model=True, seed=seed)
+        parts = {"shards": 3, "shared_model": True, "max_iters": 2}  # each asks for new processes
+        made = built(table, "IVF_FLAT", executor, seed=seed, **parts)
         return made.index_statistics("v_idx")["indices"][0]["centroids"]
 
     first = centroids(Loop(), 1)
