@@ -19,8 +19,10 @@ KERNEL_USE.enough = KERNEL_USE.smallest = 0
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests that ask the oracle where it is not installed."""
-    if find_spec("lance") is None:
-        for item in items:
-            if item.get_closest_marker("oracle"):
-                item.add_marker(pytest.mark.skip("the oracle is not installed"))
+    """Run tests of Spark in one process; skip those that ask an oracle that is not installed."""
+    alone = find_spec("lance") is None
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+        if alone and item.get_closest_marker("oracle"):
+            item.add_marker(pytest.mark.skip("the oracle is not installed"))

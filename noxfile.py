@@ -87,13 +87,14 @@ def parties(session: nox.Session, party: str) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run every test: those of Spark after the others, and in one process."""
-    session.install("-e", ".[oracle,test]")
-    two = ("-n", "2", "--dist", "loadgroup")  # modules with one costly fixture run in one process
-    session.run("pytest", "-m", "not spark and not nightly", *two, *session.posargs)
+    """Run every test; modules with one costly fixture run in one process, and those of Spark."""
+    extras, marks = "oracle,test", "not nightly"
     if _has_java(session):
-        session.install("-e", ".[oracle,test,spark]")
-        session.run("pytest", "-m", "spark and not nightly", *(session.posargs or _spark_tests()))
+        extras += ",spark"
+    else:
+        marks += " and not spark"
+    session.install("-e", f".[{extras}]")
+    session.run("pytest", "-m", marks, "-n", "2", "--dist", "loadgroup", *session.posargs)
 
 
 @nox.session

@@ -28,7 +28,7 @@ TINY = {
 ONE = {
     "queries/full_text": "full_text/simple/*",
     "faults/concurrency": "concurrency/local/addresses, V1 names/appends, mixed",
-    "faults/crash": "crash/addresses, V1 names/append, refused",
+    "faults/crash": "crash/addresses, V1 names/tag, refused",
     "recall/vectors": "vectors/places/IVF_FLAT/*",
     "histories/releases": "releases/0.20.0/type:int32",
 }

@@ -15,19 +15,24 @@ from lanceref.index.row_set import SHIFT, Keys
 from lanceref.table.roaring import ARRAY_MAX, NO_RUNS
 
 Places = NDArray[np.int64]
+MANY = 256
+"""Keys of a set, on average, from which on it is written by itself."""
 
 
 @row_set.encode_sets.replaced_by
 def encode_sets(keys: Keys, starts: Places) -> pa.Array:
     """Return each of the sets that begin at `starts` (sets,) of `keys` (n,) as bytes."""
     sizes = np.diff(starts, append=len(keys))
-    if not len(sizes) or sizes.max() > ARRAY_MAX:
+    if len(keys) >= MANY * len(sizes) or sizes.max() > ARRAY_MAX:
         return row_set.encode_sets.plain(keys, starts)
     owners = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.lexsort((keys, owners))
-    keys, owners = keys[order], owners[order]
-    is_new = np.append(True, (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1]))
-    return _encoded(keys[is_new], owners[is_new])
+    rises = (keys[1:] > keys[:-1]) | (owners[1:] > owners[:-1])
+    if not rises.all():
+        order = np.lexsort((keys, owners))
+        keys, owners = keys[order], owners[order]
+        is_new = np.append(True, (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1]))
+        keys, owners = keys[is_new], owners[is_new]
+    return _encoded(keys, owners)
 
 
 def _encoded(keys: Keys, owners: Places) -> pa.Array:
