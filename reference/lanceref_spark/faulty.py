@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -28,12 +27,6 @@ from lanceref_spark.writing import Fragments, TableWriter
 
 FAULTS = ("ok", "before", "after", "kill before", "kill after")
 """What an attempt does: all well, or its end before or after its files are written."""
-
-CLUSTER_FAULTS = ("executor before", "executor after", "slow")
-"""Faults of a cluster only: the death of the JVM that the task runs in, and a long wait."""
-
-PATIENCE_SECONDS = 30.0
-"""How long a slow attempt waits before it writes."""
 
 Schedule = Mapping[str, Sequence[str]]
 """Faults of the attempts, by the number of the partition."""
@@ -82,9 +75,7 @@ class FaultyWriter(TableWriter):
         attempt = context.attemptNumber()
         fault = faults[attempt] if attempt < len(faults) else "ok"
         self._note("began", [])
-        if fault == "slow":
-            time.sleep(PATIENCE_SECONDS)
-        elif fault.endswith("before"):
+        if fault.endswith("before"):
             _fail(fault)
         message = super().write(iterator)
         assert isinstance(message, Fragments)
@@ -115,18 +106,4 @@ def unexpected(orphans: set[str], named: set[str], journal: Path) -> list[str]:
 def _fail(fault: str) -> None:
     if fault.startswith("kill"):
         os.kill(os.getpid(), signal.SIGKILL)
-    if fault.startswith("executor"):
-        os.kill(_executor(), signal.SIGKILL)
-        time.sleep(PATIENCE_SECONDS)
     raise RuntimeError(f"fault: {fault}")
-
-
-def _executor() -> int:
-    """Return the process of the JVM that this worker works for: the nearest one that is Java."""
-    pid = os.getpid()
-    while pid > 1:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")
-        if fields[0].partition("(")[2] == "java":
-            return pid
-        pid = int(fields[2].split()[1])
-    raise RuntimeError("no executor above this worker")
