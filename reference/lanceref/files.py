@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lanceref.blobs.descriptors import holds_blobs
-from lanceref.core.arrow_buffers import HeldBytes, whole
+from lanceref.core.arrow_buffers import RetainedBytes, whole
 from lanceref.core.context import Context, plain_forms
 from lanceref.core.errors import ColumnNotFound, NotFound, NotStorable
 from lanceref.core.file_versions import V0_1, version_named
@@ -75,7 +75,7 @@ class File:
         Raises a LanceError for bytes that break the format, LimitExceeded for a table that takes
         more memory than the limits allow.
         """
-        file, columns, held = self._file, [], HeldBytes()
+        file, columns, held = self._file, [], RetainedBytes()
         with plain_forms(plain):
             for field in self._fields:
                 arrays = []

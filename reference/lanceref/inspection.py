@@ -28,7 +28,7 @@ from lanceref.core.spans import Span, SpanRecorder, uncovered
 from lanceref.data_file.check import check_data_file
 from lanceref.files import open_source
 from lanceref.index.anatomy import dissect
-from lanceref.index.fragment_reuse import check_beside
+from lanceref.index.fragment_reuse import check_reuse_file
 from lanceref.index.mem_wal import shard_log
 from lanceref.index.vector.single_file import check_vector_file
 from lanceref.storage import Source
@@ -51,7 +51,7 @@ CHECKS: dict[str, Callable[[Source, Context], object]] = {
     ".arrow": read_deletions,
     ".bin": read_deletions,
     ".json": check_reference,
-    ".binpb": check_beside,
+    ".binpb": check_reuse_file,
     ".idx": check_vector_file,
     ".blob": _own_payloads,
 }

@@ -213,7 +213,7 @@ def _check_table(subject: Subject, findings: list[Finding]) -> None:
     with ctx.piece():
         manifest, inner = tables.open_checked(store, ctx, subject.version or None)
         Bases(store, manifest)
-        tables.check_making(store, manifest, inner, deep=subject.deep)
+        tables.check_transition(store, manifest, inner, deep=subject.deep)
     tables.check_refs(store, ctx)
 
 

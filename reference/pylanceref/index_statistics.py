@@ -68,7 +68,7 @@ def _(index: Ngram) -> Shown:
 
 @statistics_of.register
 def _(index: ZoneMap) -> Shown:
-    return {"num_zones": len(index.spans.fragments), "rows_per_zone": index.stated.rows}
+    return {"num_zones": len(index.spans.fragments), "rows_per_zone": index.stored_parameters.rows}
 
 
 @statistics_of.register
@@ -76,14 +76,14 @@ def _(index: BloomFilter) -> Shown:
     return {
         "type": "BloomFilter",
         "num_blocks": len(index.spans.fragments),
-        "number_of_items": index.stated.items,
-        "probability": float(index.stated.probability),
+        "number_of_items": index.stored_parameters.items,
+        "probability": float(index.stored_parameters.probability),
     }
 
 
 @statistics_of.register
 def _(index: rtree.RTree) -> Shown:
-    file, size = index.segment.file(rtree.DATA), index.stated
+    file, size = index.segment.file(rtree.DATA), index.stored_parameters
     levels = [range(one.start, one.start + one.rows, size) for one in index.levels]
     offsets = [start for level in levels for start in level]
     return {

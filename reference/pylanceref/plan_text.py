@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanceref.index import predicate as questions
-from lanceref.search.index_plan import Joined, Plan
+from lanceref.search.index_plan import Combined, Plan
 from lanceref.search.minhash_search import MinHashSearch
 from lanceref.search.rows import Condition
 from lanceref.search.text_search import TextSearch
@@ -15,7 +15,7 @@ from lanceref.table.rows import FragmentRows
 
 def plan_text(plan: Plan) -> str:
     """Return the questions that a plan puts to indices."""
-    if isinstance(plan, Joined):
+    if isinstance(plan, Combined):
         texts = ",".join(map(plan_text, plan.parts))
         return f"{plan.operator}({texts})" if len(plan.parts) > 1 else texts
     text, index = _predicate_text(plan.predicate, plan.path), plan.index

@@ -64,7 +64,7 @@ class Session:
 
     def size_bytes(self) -> int:
         """Return the bytes that the tables hold."""
-        return sum(table.held_bytes for table in self._open)
+        return sum(table.retained_bytes for table in self._open)
 
 
 def session_of(session: object, metadata_size_bytes: int | None = None) -> Session | None:
@@ -131,9 +131,9 @@ class OpenTable:
         return self
 
     @property
-    def held_bytes(self) -> int:
+    def retained_bytes(self) -> int:
         """Bytes of the manifest, and of the metadata of the files that are open."""
-        files = sum(rows.columns.held_bytes for rows in self._snapshot.fragments)
+        files = sum(rows.columns.retained_bytes for rows in self._snapshot.fragments)
         return self._snapshot.manifest.message.ByteSize() + files
 
     @property

@@ -107,7 +107,7 @@ def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool
             check_fragment(fragment, manifest.schema, bases, ctx, deep=deep)
         if deep:
             check_identities(manifest, bases, ctx)
-        check_making(store, manifest, ctx, deep=deep)
+        check_transition(store, manifest, ctx, deep=deep)
     check_refs(store, ctx)
 
 
@@ -138,7 +138,7 @@ def open_checked(store: Store, ctx: Context, version: int | None) -> tuple[Manif
     return manifest, ctx
 
 
-def check_making(store: Store, manifest: Manifest, ctx: Context, *, deep: bool) -> None:
+def check_transition(store: Store, manifest: Manifest, ctx: Context, *, deep: bool) -> None:
     """Check the transaction of a version; `deep` also what it made of the version before."""
     _check_transaction(store, manifest, ctx)
     if deep:

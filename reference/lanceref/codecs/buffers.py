@@ -73,7 +73,7 @@ class Buffer:
             raise CorruptPage(clause, self.place, f"{self.size} bytes", f"{size} bytes")
 
 
-def rest_of(cursor: Cursor) -> Buffer:
+def remaining_buffer(cursor: Cursor) -> Buffer:
     """Return all bytes that the cursor has left."""
     offset, size = cursor.offset, cursor.remaining
     data = cursor.skip(size, "buffer", "L.codec.encoding.context")

@@ -192,14 +192,16 @@ def validity_of(array: pa.Array) -> Validity:
         return np.zeros(len(array), np.bool_)
     if pa.types.is_dictionary(array.type):
         own, items = validity_of(array.indices), validity_of(array.dictionary)
-        return both(own, items[_valid_keys(array)]) if items is not None and len(items) else own
+        return (
+            both_valid(own, items[_valid_keys(array)]) if items is not None and len(items) else own
+        )
     if array.null_count == 0:
         return None
     bits = slice_bits(bytes_of(array.buffers()[0]), array.offset, len(array))
     return np.unpackbits(bits, count=len(array), bitorder="little").view(np.bool_)
 
 
-def both(one: Validity, other: Validity) -> Validity:
+def both_valid(one: Validity, other: Validity) -> Validity:
     """Return the validity of what is valid in both arguments. All are (values,)."""
     if one is None or other is None:
         return other if one is None else one

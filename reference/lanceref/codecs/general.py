@@ -101,12 +101,12 @@ def decompress_block(
         plain = codec.decompress(block, size)
     except (OSError, pa.ArrowException) as error:
         raise CorruptPage(clause, place, f"{name}: {error}", f"{size} bytes") from error
-    if name == "lz4_raw" and size and falls_short(codec, block, size):
+    if name == "lz4_raw" and size and is_too_short(codec, block, size):
         raise CorruptPage(clause, place, "a block that ends early", f"{size} bytes")
     return plain
 
 
-def falls_short(lz4: pa.Codec, block: memoryview, size_bytes: int) -> bool:
+def is_too_short(lz4: pa.Codec, block: memoryview, size_bytes: int) -> bool:
     """Return whether a block that can be decoded gives less than `size_bytes`.
 
     The codec does not report it, and room that it does not fill keeps its former content; but one

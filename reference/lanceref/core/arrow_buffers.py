@@ -74,7 +74,7 @@ def children_of(array: pa.Array) -> list[pa.Array]:
     return [array.values] if array.type.num_fields else []
 
 
-class HeldBytes:
+class RetainedBytes:
     """Counts the bytes of arrays that are all kept: a dictionary that several share counts once."""
 
     def __init__(self) -> None:

@@ -149,7 +149,7 @@ def check_file(source: Source, ctx: Context, *, values: bool = True) -> DataFile
                 clause, found = "L.file.columns.order", f"metadata {index} at {extent.offset}"
                 opened.bytes.ctx.lint(clause, place, found, at)
             at = extent.end
-        _account_for_the_rest(opened)
+        _own_remaining_bytes(opened)
     return opened
 
 
@@ -210,7 +210,7 @@ def _numbers(descriptors: pa.Array, number: int) -> NDArray[np.uint64]:
 def _values(opened: DataFile, field: Field, wanted: Callable[[Field], bool]) -> Iterator[pa.Array]:
     """Yield the values of every `wanted` field at or below `field`."""
     if any(wanted(one) for one in field.flat()):
-        quiet = replace(_unobserved(opened), readers={})
+        quiet = replace(_without_recording(opened), readers={})
         for array in quiet.open_field(field).scan(0, opened.num_rows):
             yield from values_below(array, field, wanted)
 
@@ -226,13 +226,13 @@ def values_below(
         yield from values_below(below, child, wanted)
 
 
-def _unobserved(opened: DataFile) -> DataFile:
+def _without_recording(opened: DataFile) -> DataFile:
     """Return the file for reads that record neither spans nor findings."""
     ctx = replace(opened.bytes.ctx, spans=None, findings=None)
     return replace(opened, bytes=opened.bytes.during(ctx))
 
 
-def _account_for_the_rest(opened: DataFile) -> None:
+def _own_remaining_bytes(opened: DataFile) -> None:
     """Own the bytes between the pieces, and report buffers that overlap."""
     ctx, at = opened.bytes.ctx, 0
     for index, extent in enumerate(opened.global_buffers[1:], start=1):
@@ -264,7 +264,7 @@ def _pieces(opened: DataFile) -> list[Extent]:
 
 def _payloads(opened: DataFile) -> set[Extent]:
     """Return the payloads of blob columns and descriptors: buffers that only rows know."""
-    quiet, extents = _unobserved(opened), set[Extent]()
+    quiet, extents = _without_recording(opened), set[Extent]()
     schema = opened.descriptor.schema
     for field in schema.flat() if opened.version == V2_0 else schema.fields:
         if any(below.is_blob for below in field.flat()):

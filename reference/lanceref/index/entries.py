@@ -89,7 +89,7 @@ class EntryType(IndexType, Generic[P]):
         return None  # type: ignore[return-value]  # most types have none
 
     @cached_property
-    def stated(self) -> P:
+    def stored_parameters(self) -> P:
         """The parameters of the segment. Raises FormatError."""
         return None  # type: ignore[return-value]
 
@@ -122,7 +122,7 @@ class EntryType(IndexType, Generic[P]):
 
         Raises FormatError where they hold values of another type than the column has.
         """
-        own = cls(sources[0][0]).stated
+        own = cls(sources[0][0]).stored_parameters
         made, parts = cls.made(training, own), []
         for segment, moved in sources:
             held = cls(segment).entries()
@@ -139,7 +139,7 @@ class EntryType(IndexType, Generic[P]):
         index = cls(segment)
         for own, held in index._shares(training):
             rows = replace(own, computed=[*own.runs()])
-            compare(segment, rows, held, cls.made(rows, index.stated))
+            compare(segment, rows, held, cls.made(rows, index.stored_parameters))
 
     def _shares(self, training: Training) -> Iterator[tuple[Training, Entries]]:
         """Yield fragments of SHARE_ROWS rows or so, and the entries that may be of their rows.

@@ -69,7 +69,7 @@ def content_of(segment: Segment, ctx: Context) -> Details.InlineContent:
     return parse_message(Cursor(part, 0, ctx), Details.InlineContent, name, clause, place)
 
 
-def check_beside(source: Source, ctx: Context) -> None:
+def check_reuse_file(source: Source, ctx: Context) -> None:
     """Parse a file of versions for `explain` and `validate`. Raises BadProto."""
     name, clause = "fragment reuse", "L.index.reuse.external"
     parse_message(FileBytes(source, ctx).whole(name, clause), Details.InlineContent, name, clause)

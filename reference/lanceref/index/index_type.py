@@ -194,7 +194,7 @@ class IndexType:
         """Report rows that a segment holds otherwise than the table. Raises FormatError."""
 
     @classmethod
-    def doubts(cls, predicate: Predicate) -> bool:
+    def has_false_positives(cls, predicate: Predicate) -> bool:
         """Return whether an exact predicate has candidates after all."""
         return False
 
@@ -202,7 +202,7 @@ class IndexType:
     def answers(cls, predicate: Predicate) -> bool | None:
         """Return whether a predicate is answered exactly, None when it is not at all."""
         if isinstance(predicate, cls.exact):
-            return not cls.doubts(predicate)
+            return not cls.has_false_positives(predicate)
         return False if isinstance(predicate, cls.inexact) else None
 
     @classmethod
@@ -221,7 +221,7 @@ class IndexType:
         """Return the rows for which a predicate may be true, None when nothing is known of them."""
         return None
 
-    def tells_of(self, fragments: Keys) -> Mask:
+    def covers_fragments(self, fragments: Keys) -> Mask:
         """Return for each fragment (n,), by its id, whether the segment says something of it."""
         return np.ones(len(fragments), np.bool_)
 
@@ -255,7 +255,7 @@ class IndexType:
             found = self._current(self.search(predicate))
             self._answers[predicate] = found, uses.comparisons - before
         is_told = self.segment.moves is None
-        told = self.tells_of(fragments) if is_told else np.ones(len(fragments), np.bool_)
+        told = self.covers_fragments(fragments) if is_told else np.ones(len(fragments), np.bool_)
         return self._answers[predicate][0], told
 
     def _current(self, answer: Found | None) -> Found | None:

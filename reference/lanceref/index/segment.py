@@ -72,7 +72,7 @@ Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
 """Returns which keys of a segment are left, and these as they are now."""
 
 
-def in_turn(*moves: Moved) -> Moved:
+def composed_moves(*moves: Moved) -> Moved:
     """Return what moves keys by each of some moves after the other; by none they stay."""
 
     def moved(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
@@ -124,7 +124,7 @@ class Reuse:
 
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which addresses are left, and where these are now."""
-        return in_turn(*(step.rows for step in self.steps))(keys)
+        return composed_moves(*(step.rows for step in self.steps))(keys)
 
     def covered(self, bitmap: bitmaps.BitMap) -> bitmaps.BitMap:
         """Return the fragments that now hold the rows of those in a bitmap."""
@@ -256,7 +256,7 @@ class Segment:
 
     def then(self, moved: Moved) -> Moved:
         """Return `moved` for the keys in the files: they are first brought to where rows are."""
-        return moved if self.moves is None else in_turn(self.moves, moved)
+        return moved if self.moves is None else composed_moves(self.moves, moved)
 
     def file(self, path: str) -> IndexFile:
         """Return a file of the segment, opened once. Raises FormatError when there is none."""

@@ -32,7 +32,7 @@ from lanceref.search.snapshot import Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
 from lanceref.table.logical import BlobHandling, with_children
 from lanceref.table.rows import FragmentRows
-from lanceref.transactions.fragment_operations import drop_idle_files
+from lanceref.transactions.fragment_operations import drop_unused_files
 from lanceref.transactions.manifest_builder import Staged, copy_of, storage_version_of
 from lanceref.transactions.transaction import new_transaction
 
@@ -220,7 +220,7 @@ def add_columns(snapshot: Snapshot, source: ColumnSource, draft: Draft) -> Stage
     written = [rows.fragment.message for rows in snapshot.fragments]
     if fields:
         written = new_data.write_columns(snapshot, LanceSchema(fields), source.rows_of, draft)
-    return _merged(snapshot, _grown(snapshot, fields), fields, written, draft)
+    return _merged(snapshot, _extended_schema(snapshot, fields), fields, written, draft)
 
 
 def add_null_columns(snapshot: Snapshot, fields: Iterable[pa.Field]) -> Staged:
@@ -233,7 +233,7 @@ def add_null_columns(snapshot: Snapshot, fields: Iterable[pa.Field]) -> Staged:
             raise SchemaRefused(f"All-null columns must be nullable: '{one.name}'")
     fragments = [rows.fragment.message for rows in snapshot.fragments]
     new = new_data.new_fields(snapshot, schema)
-    return _merged(snapshot, _grown(snapshot, new), new, fragments, Draft())
+    return _merged(snapshot, _extended_schema(snapshot, new), new, fragments, Draft())
 
 
 def drop_columns(snapshot: Snapshot, paths: Collection[str]) -> Staged:
@@ -329,7 +329,7 @@ def _cast(
     return _merged(snapshot, schema, new.fields, written, draft)
 
 
-def _grown(snapshot: Snapshot, fields: tuple[Field, ...]) -> LanceSchema:
+def _extended_schema(snapshot: Snapshot, fields: tuple[Field, ...]) -> LanceSchema:
     schema = snapshot.manifest.schema
     return replace(schema, fields=(*schema.fields, *fields))
 
@@ -361,7 +361,7 @@ def _merged(
     transaction.merge.preserves_nullability = _preserves_nullability(snapshot, schema, written)
     for fragment in fragments:
         kept = copy_of(fragment)
-        drop_idle_files(kept, live)
+        drop_unused_files(kept, live)
         transaction.merge.fragments.append(kept)
     return Staged(transaction, draft=draft)
 

@@ -138,7 +138,7 @@ class Cleanup:
         if not store.owns(VERSIONS):  # a version elsewhere stays, with its files
             staying |= chosen
         marked, leaving = list[int](), list[VersionName]()
-        kept, old = self._needed(self._elsewhere(branches)), set[str]()
+        kept, old = self._needed(self._other_manifests(branches)), set[str]()
         for name in names:
             manifest = open_named(store, name, self._ctx)
             goes = name.version in chosen and _seconds(manifest) < limit
@@ -154,7 +154,7 @@ class Cleanup:
                 f"Cleanup error: {len(marked)} tagged version(s) have been marked for cleanup: "
                 f"{marked}. Either set `error_if_tagged_old_versions=False` or delete the tags"
             )
-        files, young = self._unneeded(kept, branches), time.time() - UNVERIFIED_SECONDS
+        files, young = self._unreferenced(kept, branches), time.time() - UNVERIFIED_SECONDS
         if not delete_unverified:
             files = [one for one in files if _is_within(one.path, old) or one.modified < young]
         return CleanupPlan({name.path: store.open(name.path).size for name in leaving}, files)
@@ -171,14 +171,14 @@ class Cleanup:
             if one["parent_branch"] == self._branch and self._needed(self._versions_of(name))
         }
 
-    def _unneeded(self, kept: set[str], branches: Container[str]) -> list[Entry]:
+    def _unreferenced(self, kept: set[str], branches: Container[str]) -> list[Entry]:
         """Return the files of a table that are none of those kept, and its orphans."""
         store = self.snapshot.store
         owned = [entry for folder in filter(store.owns, FOLDERS) for entry in store.walk(folder)]
         files = [entry for entry in owned if not _is_within(entry.path, kept)]
         return [*files, *orphans(store, branches)]
 
-    def _elsewhere(self, branches: Iterable[str]) -> Iterable[Manifest]:
+    def _other_manifests(self, branches: Iterable[str]) -> Iterable[Manifest]:
         """Yield what may need files of this table beside its versions: detached ones, branches."""
         for entry in self.snapshot.store.list(VERSIONS):
             parsed = parse_name(entry)

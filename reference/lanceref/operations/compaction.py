@@ -39,7 +39,7 @@ from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
 from lanceref.table.data_files import MAX_BYTES_PER_FILE
-from lanceref.table.file_entries import FIELD_TWICE, data_files_of, fields_held_twice, is_before
+from lanceref.table.file_entries import FIELD_TWICE, data_files_of, duplicated_fields, is_before
 from lanceref.table.fragments import addresses
 from lanceref.table.lineage import STORED, encode_ids, encode_runs
 from lanceref.table.logical import BlobHandling
@@ -97,7 +97,7 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
     whose fields get other ids by the first of the commits of a compaction.
     """
     message = snapshot.manifest.message
-    if is_before(message, FIELD_TWICE) and fields_held_twice(message.fragments):
+    if is_before(message, FIELD_TWICE) and duplicated_fields(message.fragments):
         raise OperationRefused(
             "two files of a fragment hold a field: any other commit corrects its id, which a "
             "compaction then finds"

@@ -42,7 +42,7 @@ from lanceref.table.deletions import encode_bitmap, write_deletions
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
-from lanceref.transactions.fragment_operations import put_beside
+from lanceref.transactions.fragment_operations import append_file
 from lanceref.transactions.manifest_builder import copy_of
 
 Positions = NDArray[np.int64]
@@ -210,7 +210,7 @@ def replace_values(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.Reco
     for name in right.schema.names:
         type_ = held.schema.field(name).type
         old, given = plain(held[name].combine_chunks()), plain(right[name].combine_chunks())
-        new = as_column(blobs_as_kept(whole(given).take(chosen), old.type), old.type)
+        new = as_column(blobs_as_stored(whole(given).take(chosen), old.type), old.type)
         values = pc.if_else(chosen.is_valid(), new, old)
         extended = isinstance(type_, pa.BaseExtensionType)
         columns.append(type_.wrap_array(values) if extended else values)
@@ -225,7 +225,7 @@ def write_values(
     schema = LanceSchema(tuple(fields[name] for name in values.schema.names))
     (written,) = write_columns(snapshot, schema, lambda _: iter([values]), draft, [rows])
     file, fragment = written.files[-1], copy_of(rows.fragment.message)
-    put_beside(fragment, file)
+    append_file(fragment, file)
     changed = rows.offsets(np.flatnonzero(np.asarray(chosen.is_valid())))
     ids = list(file.fields)
     if file.column_indices:  # in 0.1 all fields have a column
@@ -243,7 +243,7 @@ def plain(array: pa.Array) -> pa.Array:
     return _struct(array, children, array.type)
 
 
-def blobs_as_kept(given: pa.Array, held: pa.DataType) -> pa.Array:
+def blobs_as_stored(given: pa.Array, held: pa.DataType) -> pa.Array:
     """Return the values a caller gives under the type of a table's that are written again.
 
     Values that have no blobs stay as they are. `given` has no extension types.
@@ -254,7 +254,7 @@ def blobs_as_kept(given: pa.Array, held: pa.DataType) -> pa.Array:
         given = _struct(given, [given], pa.struct({DATA: given.type}))
     columns = {child.name: given.field(number) for number, child in enumerate(given.type)}
     children = [
-        blobs_as_kept(columns.get(child.name, pa.nulls(len(given), child.type)), child.type)
+        blobs_as_stored(columns.get(child.name, pa.nulls(len(given), child.type)), child.type)
         for child in held
     ]
     return _struct(given, children, held)

@@ -39,7 +39,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.buffers import Buffer, rest_of
+from lanceref.codecs.buffers import Buffer, remaining_buffer
 from lanceref.codecs.compressive import (
     check_chunks,
     check_encoding,
@@ -307,7 +307,7 @@ def parse_chunk(cursor: Cursor, mini: MiniBlock, number: int, count: int) -> Chu
         _skip_padding(cursor, start)
         buffers = list[Buffer]()
         for part in sizes:
-            buffers.append(rest_of(cursor.window(part, "buffer", clause)))
+            buffers.append(remaining_buffer(cursor.window(part, "buffer", clause)))
             _skip_padding(cursor, start)
     return Chunk(number, num_levels, count, buffers[: mini.num_levels], buffers[mini.num_levels :])
 

@@ -31,7 +31,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.buffers import rest_of
+from lanceref.codecs.buffers import remaining_buffer
 from lanceref.codecs.choose import byte_strings, encode_levels
 from lanceref.codecs.compressive import check_levels
 from lanceref.codecs.values import Fixed, Validity, Values, Variable
@@ -172,7 +172,7 @@ class ConstantPage(Page):
         if is_raw:
             data = cursor.take(size, name, "L.page.constant.level-bytes", "levels u16")
             return np.frombuffer(data, "<u2")
-        values = decode_block(getattr(self._layout, kind), rest_of(cursor), count)
+        values = decode_block(getattr(self._layout, kind), remaining_buffer(cursor), count)
         if not isinstance(values, Fixed) or values.bits != 16 or values.count != count:
             raise CorruptPage(clause, place, values, f"{count} u16 levels")
         levels: Level = values.data.view("<u2")

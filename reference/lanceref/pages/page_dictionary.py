@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.buffers import rest_of
+from lanceref.codecs.buffers import remaining_buffer
 from lanceref.codecs.values import Fixed, Validity, Values
 from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.context import expect
@@ -31,7 +31,7 @@ def parse_items(
 ) -> pa.Array:
     """Parse the `count` items that fill the cursor, of a column of `type_`. Raises CorruptPage."""
     place = cursor.ctx.at(cursor.offset, cursor.remaining)
-    values = decode_block(encoding, rest_of(cursor), count)
+    values = decode_block(encoding, remaining_buffer(cursor), count)
     expect("L.page.dictionary.num-items", values.count, count, place)
     return leaf_array(value_type(type_), values, None, place)
 

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.encoder_inputs import both, merged_items, validity_of, without_null_items
+from lanceref.codecs.encoder_inputs import both_valid, merged_items, validity_of, without_null_items
 from lanceref.codecs.values import Validity
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.packed_values import offsets_of
@@ -67,7 +67,7 @@ def shred(
     """
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
-    validity, step = both(validity_of(array), mask), leaf_paths(field)[0][0]
+    validity, step = both_valid(validity_of(array), mask), leaf_paths(field)[0][0]
     layer = Layer(len(array), validity, None, step.dimension)
     if step.step is Step.LEAF:
         of_nulls = pa.types.is_dictionary(array.type) and pa.types.is_null(array.type.value_type)

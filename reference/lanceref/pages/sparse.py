@@ -30,7 +30,7 @@ from lanceref.codecs.bitpack import (
     out_of_line_encoding,
 )
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.buffers import flat_encoding, has_payload, rest_of, value_bits
+from lanceref.codecs.buffers import flat_encoding, has_payload, remaining_buffer, value_bits
 from lanceref.codecs.compressive import check_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
 from lanceref.codecs.values import Fixed, Validity
@@ -214,7 +214,9 @@ class StructureDecoder:
         elif number == 0:
             return np.empty(0, dtype="<u8")
         bits = value_bits(encoding)
-        values = decode_block(encoding, rest_of(cursor), number) if bits in (64, 0) else None
+        values = (
+            decode_block(encoding, remaining_buffer(cursor), number) if bits in (64, 0) else None
+        )
         if not isinstance(values, Fixed) or values.bits != 64 or values.count != number:
             found, wanted = f"{bits} bits", f"{number} integers of 64 bits"
             raise CorruptPage("L.page.sparse.num-positions", self._place, found, wanted)

@@ -24,7 +24,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.buffers import rest_of
+from lanceref.codecs.buffers import remaining_buffer
 from lanceref.codecs.compressive import check_encoding
 from lanceref.codecs.values import Fixed
 from lanceref.core.arrow_buffers import whole
@@ -200,7 +200,7 @@ class SparsePage(Page):
         if not self._plane.HasField("indexed"):
             return np.empty(0, dtype="<u4")
         cursor = self._file.cursor(self._page.extents[0], "indices", "L.page.sparse.values")
-        values = decode_block(self._plane.indexed.indices, rest_of(cursor), count)
+        values = decode_block(self._plane.indexed.indices, remaining_buffer(cursor), count)
         if not isinstance(values, Fixed) or values.bits != 32 or values.count != count:
             raise CorruptPage("L.page.sparse.values", place, values, f"{count} u32")
         indices: NDArray[np.uint32] = values.data.view("<u4")

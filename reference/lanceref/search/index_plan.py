@@ -119,7 +119,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class Combined:
     """Plans joined by AND or OR; of an AND some conditions may have none (not `complete`)."""
 
     operator: Literal["AND", "OR"]
@@ -146,7 +146,7 @@ class Joined:
         return np.asarray(join.reduce([part.possible(fragments) for part in self.parts]))
 
 
-Plan = Question | Joined
+Plan = Question | Combined
 
 
 def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> Plan | None:
@@ -161,8 +161,8 @@ def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> P
     sides = [select(one, indices, negated=negated) for one in predicate.parts]
     parts = tuple(side for side in sides if side is not None)
     if isinstance(predicate, Or) == negated:  # by De Morgan an OR that is denied is an AND
-        return Joined("AND", unite_ends(parts), len(parts) == len(sides)) if parts else None
-    return Joined("OR", parts) if len(parts) == len(sides) else None
+        return Combined("AND", merge_ranges(parts), len(parts) == len(sides)) if parts else None
+    return Combined("OR", parts) if len(parts) == len(sides) else None
 
 
 def _best(
@@ -181,7 +181,7 @@ def _best(
     return best
 
 
-def unite_ends(parts: Sequence[Plan]) -> tuple[Plan, ...]:
+def merge_ranges(parts: Sequence[Plan]) -> tuple[Plan, ...]:
     """Return plans joined by AND: two ends of one column in one index become one range."""
     if len(parts) != 2 or not all(isinstance(part, Question) for part in parts):
         return tuple(parts)

@@ -181,13 +181,13 @@ def live_rows(
     return segment.then(live) if by_address else live
 
 
-def remembered(moved: Moved) -> Moved:
+def cached_moves(moved: Moved) -> Moved:
     """Return a function that keeps the result for the keys of each partition, by their array."""
     results: dict[int, tuple[Keys, tuple[Mask, Keys]]] = {}
 
-    def moved_once(keys: Keys) -> tuple[Mask, Keys]:
+    def cached(keys: Keys) -> tuple[Mask, Keys]:
         if id(keys) not in results:
             results[id(keys)] = keys, moved(keys)
         return results[id(keys)][1]
 
-    return moved_once
+    return cached

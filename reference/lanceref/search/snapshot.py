@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.core.arrow_buffers import HeldBytes, whole
+from lanceref.core.arrow_buffers import RetainedBytes, whole
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, RowNotFound
 from lanceref.core.file_versions import V0_1
@@ -283,7 +283,7 @@ def bound_table(
 
     `read_bytes` gives the bytes of the files that are read so far.
     """
-    held = HeldBytes()
+    held = RetainedBytes()
     for batch in batches:
         for array in batch.columns:
             held.add(array)

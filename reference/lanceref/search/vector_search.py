@@ -35,7 +35,7 @@ from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import Vector
 from lanceref.index.vector.vectors import VectorType, vectors_of
 from lanceref.kernels.distance import AnyVectors, Metric, distances
-from lanceref.search.row_locator import live_rows, positions_of_ids, remembered
+from lanceref.search.row_locator import cached_moves, live_rows, positions_of_ids
 from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.table.lineage import ROW_ID
@@ -215,7 +215,7 @@ class VectorSearch:
         own = [rows for rows in fragments if rows.fragment.id in index.segment.covers]
         live = live_rows(index, own, condition)
         if condition is None and fragments is self._snapshot.fragments:
-            live = remembered(live)
+            live = cached_moves(live)
             index.living = fragments, live
         return live
 

@@ -142,7 +142,7 @@ class FragmentReader:
         """Bytes of each file that was opened, blobs among them, by its path."""
 
     @property
-    def held_bytes(self) -> int:
+    def retained_bytes(self) -> int:
         """Bytes of the column metadata of the files that are open."""
         opened = [one for one in self._opened.values() if isinstance(one, DataFile)]
         return sum(extent.size for one in opened for extent in one.column_extents)
@@ -236,7 +236,7 @@ class FragmentReader:
         ]
         return overlaid_column(base, patches) if patches else base
 
-    def kept_column(self, field: Field) -> ColumnReader:
+    def cached_column(self, field: Field) -> ColumnReader:
         """Return the same reader each time, with what it has read of its page tables."""
         whole, reader = self._kept.get(field.id, (None, None))
         if whole is not field or reader is None:

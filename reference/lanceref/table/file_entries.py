@@ -172,7 +172,7 @@ def last_holders(files: Sequence[FileOfFragment]) -> list[FileOfFragment]:
     ]
 
 
-def fields_held_twice(fragments: Sequence[table_pb2.DataFragment]) -> list[int]:
+def duplicated_fields(fragments: Sequence[table_pb2.DataFragment]) -> list[int]:
     """Return the field ids that two files of a fragment hold, ascending."""
     repeated: set[int] = set()
     for fragment in fragments:

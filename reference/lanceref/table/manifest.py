@@ -166,7 +166,7 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
         from lanceref.file_0_1.encodings import parse_dictionaries  # of tables of 0.1 alone
 
         dictionaries = parse_dictionaries(file, schema, position, place)
-    _account_for_the_rest(file, taken)
+    _own_remaining_bytes(file, taken)
     fragments = parse_fragments(message, schema, file.ctx, place)
     if message.HasField("index_section"):
         check_index_entries(
@@ -300,7 +300,7 @@ def _lint_entry(
         ctx.lint("L.table.base.resolves", place, found, f"one of {bases[:8]}")
 
 
-def _account_for_the_rest(file: FileBytes, taken: list[Extent]) -> None:
+def _own_remaining_bytes(file: FileBytes, taken: list[Extent]) -> None:
     """Own the bytes between the sections, and report sections that overlap."""
     at = 0
     for extent in [*sorted(taken), Extent(file.size - FOOTER_BYTES, FOOTER_BYTES)]:

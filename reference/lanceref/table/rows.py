@@ -173,7 +173,8 @@ class FragmentRows:
         """
         offsets = self.offsets(positions)
         arrays = [
-            self._checked(field, self.columns.kept_column(field).take(offsets)) for field in fields
+            self._checked(field, self.columns.cached_column(field).take(offsets))
+            for field in fields
         ]
         arrays += [self._system(name, offsets) for name in system]
         self.columns.end_call()
@@ -182,7 +183,7 @@ class FragmentRows:
     def _live(self, field: Field, start: int, end: int) -> Iterator[pa.Array]:
         """Yield the live rows start..end of one column, cut where the column likes."""
         is_part = end - start < min(KEPT_ROWS, self.num_rows)  # other scans keep no page tables
-        reader = (self.columns.kept_column if is_part else self.columns.column)(field)
+        reader = (self.columns.cached_column if is_part else self.columns.column)(field)
         if start >= end:
             return
         at, last = self.offsets(np.array([start, end - 1])).tolist()

@@ -219,7 +219,7 @@ def _fit(
     if ours.read_version >= before.version or (not ours.read_version and ours.HasField("restore")):
         return staged
     own = conflict.operation_of(ours)
-    since = _since(store, names, ours.read_version)
+    since = _transactions_since(store, names, ours.read_version)
     if not policy.retries and own == "overwrite":
         raise RetriesExhausted(own, before.version, 0)
     theirs = []
@@ -229,13 +229,13 @@ def _fit(
         _check(staged, other, name.version, before)
         theirs.extend([] if other is None else [other])
     if len(since) < before.version - ours.read_version:
-        held = conflict.assumed(staged, before)  # L.txn.conflict.gone
+        held = conflict.assumed_transaction(staged, before)  # L.txn.conflict.gone
         _check(staged, held, before.version, before)
         theirs.extend([] if held is None else [held])
     return rebase(staged, theirs, before, stored)
 
 
-def _since(
+def _transactions_since(
     store: Store, names: list[manifest_names.VersionName], version: int
 ) -> list[manifest_names.VersionName]:
     """Return the versions after one that are left, oldest first.

@@ -138,7 +138,7 @@ def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
         )
         return NEVER if names & others else STANDS
     if own == other == "update_config":
-        meet = settings_meet(ours.update_config, theirs.update_config)
+        meet = settings_conflict(ours.update_config, theirs.update_config)
         return NEVER if meet else STANDS  # L.txn.conflict.settings
     merges = "merge" in (own, other)
     return RETRY if merges and (_sets_schema(ours) or _sets_schema(theirs)) else STANDS
@@ -152,7 +152,7 @@ def _sets_schema(transaction: Transaction) -> bool:
     return bool(early) or any(one.replace or one.update_entries for one in updates)
 
 
-def settings_meet(ours: Transaction.UpdateConfig, theirs: Transaction.UpdateConfig) -> bool:
+def settings_conflict(ours: Transaction.UpdateConfig, theirs: Transaction.UpdateConfig) -> bool:
     """Return whether two updates edit what only one of them may.
 
     Of the configuration that is a key that one sets and the other names; of the table's metadata a
@@ -224,7 +224,7 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
         return RETRY if _disturbs(ours, theirs) else STANDS
     touched = fragments_of(ours) & fragments_of(theirs)
     if "data_overlay" in (own, other):
-        return RETRY if _meets_overlay(ours, theirs) else STANDS  # L.txn.conflict.overlay
+        return RETRY if _conflicts_with_overlay(ours, theirs) else STANDS  # L.txn.conflict.overlay
     if own == "data_replacement":
         if other == "data_replacement" or moves_fields(theirs):
             # L.txn.conflict.columns
@@ -235,7 +235,7 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
     return RETRY if touched or may_insert_same(ours, theirs) else STANDS
 
 
-def _meets_overlay(ours: Transaction, theirs: Transaction) -> bool:
+def _conflicts_with_overlay(ours: Transaction, theirs: Transaction) -> bool:
     """Whether ours has to be made again; one of the two is an overlay.
 
     Whether it covers rows that an Update moved since is compared later.
@@ -307,7 +307,7 @@ def removes_rows(transaction: Transaction) -> bool:
     return operation_of(transaction) in ("delete", "update") and not moves_fields(transaction)
 
 
-def assumed(staged: Staged, latest: Manifest) -> Transaction | None:
+def assumed_transaction(staged: Staged, latest: Manifest) -> Transaction | None:
     """Return one transaction in place of all that were removed; None when they are unknown.
 
     It touches what they may have touched of that which ours was made from.

@@ -30,7 +30,7 @@ from lanceref.core.file_versions import FROM_WORDS, V0_1
 from lanceref.file.schema import HIDDEN_IDS
 from lanceref.proto import mem_wal_pb2, table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.table.file_entries import FIELD_TWICE, TOMBSTONE, fields_held_twice, is_before
+from lanceref.table.file_entries import FIELD_TWICE, TOMBSTONE, duplicated_fields, is_before
 from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.manifest import Manifest
 from lanceref.table.roaring import parse_bitmap
@@ -38,7 +38,7 @@ from lanceref.transactions import row_lineage
 from lanceref.transactions.conflict import moves_fields
 from lanceref.transactions.index_entries import (
     MEM_WAL_INDEX,
-    drop_dead,
+    drop_unused_entries,
     uncover_fragments,
     widen_bitmaps,
 )
@@ -64,7 +64,7 @@ def merge(builder: Builder) -> None:
         before = old.get(fragment.id) if builder.stable else None
         if before is not None and list(before.message.files) != list(fragment.files):
             row_lineage.set_updated(builder, fragment, None)
-    drop_dead(builder)
+    drop_unused_entries(builder)
 
 
 def project(builder: Builder) -> None:
@@ -72,11 +72,11 @@ def project(builder: Builder) -> None:
     builder.set_schema(builder.transaction.project.schema)
     live = builder.field_ids
     for fragment in builder.message.fragments:
-        drop_idle_files(fragment, live)
-    drop_dead(builder)
+        drop_unused_files(fragment, live)
+    drop_unused_entries(builder)
 
 
-def drop_idle_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
+def drop_unused_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
     """Remove files and overlays that hold no field of the schema."""
     overlays = [one for one in fragment.overlays if not live.isdisjoint(one.data_file.fields)]
     assign(fragment.overlays, overlays)
@@ -106,7 +106,7 @@ def replace_data(builder: Builder) -> None:
             )
         put_file(fragment, new)
         row_lineage.uncover_fields(fragment, new.fields, builder.transaction.read_version)
-        drop_idle_files(fragment, builder.field_ids)
+        drop_unused_files(fragment, builder.field_ids)
         uncover_fragments(builder, new.fields, [fragment.id])
         if builder.stable:
             row_lineage.set_updated(builder, fragment, None)
@@ -124,10 +124,10 @@ def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
             if _is_legacy(new):
                 del file.column_indices[:]
             return
-    put_beside(fragment, new)
+    append_file(fragment, new)
 
 
-def put_beside(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
+def append_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
     """Let a file hold its fields in a fragment, after the others, which hold them no more.
 
     One that holds no other goes.
@@ -150,7 +150,7 @@ def migrate(builder: Builder) -> None:
         message.data_format.file_format = "lance"
         message.data_format.version = actual
     if is_before(before.message, FIELD_TWICE):
-        _renumber(builder, fields_held_twice(before.message.fragments))
+        _renumber(builder, duplicated_fields(before.message.fragments))
     named = before.message.HasField("writer_version")
     for fragment in message.fragments:
         for file in fragment.files:
@@ -189,7 +189,7 @@ def _renumber(builder: Builder, twice: Sequence[int]) -> None:
             index.fields[:] = [fresh if number == old else number for number in index.fields]
         fresh += 1
     for fragment in message.fragments:
-        drop_idle_files(fragment, builder.field_ids)
+        drop_unused_files(fragment, builder.field_ids)
 
 
 def is_complete(fragment: table_pb2.DataFragment, *, named: bool) -> bool:
@@ -216,8 +216,8 @@ def delete(builder: Builder) -> None:
         # Overlays that others put there meanwhile changed rows too.
         if changed.get(fragment.id) and len(fragment.overlays) > listed[fragment.id]:
             fragment.inline_last_updated_at_versions = changed[fragment.id]
-        drop_idle_files(fragment, builder.field_ids)
-    drop_dead(builder)
+        drop_unused_files(fragment, builder.field_ids)
+    drop_unused_entries(builder)
 
 
 def update(builder: Builder) -> None:
@@ -230,7 +230,7 @@ def update(builder: Builder) -> None:
         row_lineage.uncover_fields(fragment, set(given.fields_modified), builder.message.version)
     uncover_fragments(builder, set(given.fields_modified), numbers)
     for fragment in updated:
-        drop_idle_files(fragment, builder.field_ids)
+        drop_unused_files(fragment, builder.field_ids)
     if builder.stable and columns_mode:
         by_fragment = updated_offsets(given)
         for fragment in builder.message.fragments:
@@ -247,7 +247,7 @@ def update(builder: Builder) -> None:
     builder.message.fragments.extend(added)
     if given.compacted_sstables:
         _note_compacted(builder, given.compacted_sstables, later=True)
-    drop_dead(builder)
+    drop_unused_entries(builder)
 
 
 def _replace(

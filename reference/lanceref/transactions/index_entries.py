@@ -135,7 +135,7 @@ def _details(index: table_pb2.IndexMetadata, kind: type[M], name: str, clause: s
     return parse_message(cursor, kind, name, clause, place)
 
 
-def drop_dead(builder: Builder) -> None:
+def drop_unused_entries(builder: Builder) -> None:
     """Drop entries whose field was removed, and of several of one name those of no live fragment.
 
     If none of them has any the oldest stays.

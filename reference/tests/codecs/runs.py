@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.buffers import Buffer, MiniBlocks, rest_of
+from lanceref.codecs.buffers import Buffer, MiniBlocks, remaining_buffer
 from lanceref.codecs.compressive import decode_mini
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values, Variable
 from lanceref.core.context import Context
@@ -124,7 +124,7 @@ def decoded(blocks: MiniBlocks) -> list[object]:
 
 def block_values(encoding: CompressiveEncoding, data: bytes, count: int) -> list[object]:
     """Decode a single block as plain Python."""
-    return plain(decode_block(encoding, rest_of(cursor_of(data)), count))
+    return plain(decode_block(encoding, remaining_buffer(cursor_of(data)), count))
 
 
 def words(values: Sequence[int], bits: int) -> bytes:

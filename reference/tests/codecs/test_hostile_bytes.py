@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from lanceref.codecs.blocks import decode_block
-from lanceref.codecs.buffers import rest_of
+from lanceref.codecs.buffers import remaining_buffer
 from lanceref.codecs.compressive import decode_mini
 from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, LimitExceeded
@@ -70,4 +70,4 @@ def test_a_few_bytes_expand_only_as_far_as_the_limits_allow(encoding, data):
     """A million values from almost no bytes are refused where the caller allows 1 000 bytes."""
     ctx = Context("test.lance", limits=Limits(expansion_bytes=1000, expansion_factor=1))
     with pytest.raises(LimitExceeded, match=r"L\.codec\.limits\.expansion"):
-        decode_block(encoding, rest_of(cursor_of(data, ctx)), 10**6)
+        decode_block(encoding, remaining_buffer(cursor_of(data, ctx)), 10**6)

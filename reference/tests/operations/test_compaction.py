@@ -14,7 +14,7 @@ from lanceref.operations.compaction import CompactionRules, plan_compaction
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import LocalStore
 from lanceref.table.bases import orphans
-from lanceref.transactions.conflict import assumed
+from lanceref.transactions.conflict import assumed_transaction
 from lanceref.transactions.manifest_builder import Staged
 from pylanceref.dataset import LanceDataset
 
@@ -294,7 +294,8 @@ def test_values_that_may_have_changed_are_not_written_on():
     moved = manifests.fragment(0, versions.files(0, 1, 2, path="other.lance"))
 
     def told(**operation: object) -> Transaction | None:
-        return assumed(Staged(Transaction(read_version=1, **operation)), versions.table())
+        staged = Staged(Transaction(read_version=1, **operation))
+        return assumed_transaction(staged, versions.table())
 
     def updated(one: object, **fields: object) -> Transaction | None:
         return told(update=Transaction.Update(updated_fragments=[one], **fields))
@@ -312,5 +313,5 @@ def test_new_columns_that_the_table_has_not_are_refused():
     """An append with a removed column is not assumed to fit."""
     for fields, fits in (((0, 1, 2), True), ((0, 7), False)):
         append = Transaction.Append(fragments=[manifests.fragment(0, versions.files(*fields))])
-        found = assumed(Staged(Transaction(append=append)), versions.table())
+        found = assumed_transaction(Staged(Transaction(append=append)), versions.table())
         assert fits == (found is not None)

@@ -49,7 +49,7 @@ def test_tables_share_a_session(tmp_path):
 
     assert not session.is_same_as(other.session())
     assert other.session().is_same_as(other.session())
-    assert dataset.held_bytes + again.held_bytes <= session.size_bytes()
+    assert dataset.retained_bytes + again.retained_bytes <= session.size_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from lanceref.proto import table_pb2, transaction_pb2
 from lanceref.storage import BytesSource, LocalStore
 from lanceref.table import flags, lineage
 from lanceref.table.deletions import encode_arrow, encode_bitmap, read_deletions
-from lanceref.table.file_entries import fields_held_twice
+from lanceref.table.file_entries import duplicated_fields
 from lanceref.table.manifest import encode_manifest, open_manifest
 from pylanceref.dataset import dataset, write_dataset
 
@@ -85,7 +85,7 @@ def test_a_commit_gives_the_field_an_id_of_its_own(field_twice, how):
     after = pylanceref.dataset(field_twice)
 
     assert wanted == after.to_table()["b"].to_pylist()
-    assert not fields_held_twice(after._snapshot.manifest.message.fragments)
+    assert not duplicated_fields(after._snapshot.manifest.message.fragments)
     assert [4] == after.to_table(filter="b = 4")["b"].to_pylist() or how in ("delete", "append")
     assert [] == [one.clause for one in lanceref.validate(field_twice, deep=True)]
 
@@ -95,7 +95,7 @@ def test_a_dropped_field_is_held_by_the_last_file_alone(field_twice):
     pylanceref.dataset(field_twice).drop_columns(["b"])
     message = pylanceref.dataset(field_twice)._snapshot.manifest.message
 
-    assert not fields_held_twice(message.fragments)
+    assert not duplicated_fields(message.fragments)
 
 
 def test_a_compaction_asks_for_another_commit_first(field_twice):

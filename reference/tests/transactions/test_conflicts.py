@@ -7,7 +7,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.proto import transaction_pb2 as pb
-from lanceref.transactions.conflict import Verdict, settings_meet, verdict
+from lanceref.transactions.conflict import Verdict, settings_conflict, verdict
 
 from tests.table import manifests
 from tests.transactions import versions
@@ -191,8 +191,8 @@ BOTH = [
 def test_settings_meet(ours, theirs, meet):
     """Settings conflict by key of config and table, and as a whole for schema and field."""
     first, second = _update(ours), _update(theirs)
-    assert meet is settings_meet(first, second)
-    assert meet is settings_meet(second, first)
+    assert meet is settings_conflict(first, second)
+    assert meet is settings_conflict(second, first)
 
 
 def _update(given):

@@ -175,7 +175,7 @@ class Fm(IndexType):
         return cls.build(training, writer, {})
 
     @classmethod
-    def doubts(cls, predicate: Predicate) -> bool:
+    def has_false_positives(cls, predicate: Predicate) -> bool:
         """Return whether the rows found for a text are candidates, since a blank is in it."""
         assert isinstance(predicate, Contains)
         return b" " in predicate.text.encode().translate(STORED)

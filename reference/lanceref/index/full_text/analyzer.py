@@ -169,7 +169,7 @@ class Analyzer:
         return folded(token) if analysis.ascii_folding else token
 
 
-def kept_tokens(
+def filtered_tokens(
     forms: Sequence[str | None], counts: Counts
 ) -> tuple[list[str], Counts, NDArray[np.bool_]]:
     """Return the forms that are not None, how many each text has, and which of all these are.
@@ -212,7 +212,7 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
     else:
         rows, texts = np.flatnonzero(values.is_valid()), as_text(values.drop_null())
     forms, counts, positions = find(analyzer, texts)
-    tokens, counts, kept = kept_tokens(forms, counts)
+    tokens, counts, kept = filtered_tokens(forms, counts)
     if not of_lists:  # L.index.fts.documents.empty
         rows, counts = rows[counts > 0], counts[counts > 0]
         elements = elements[rows]

@@ -43,16 +43,16 @@ from lanceref.index.full_text.parameters import (
     parse_details,
     parse_settings,
     requested,
-    says_words,
+    tokenizes_words,
 )
-from lanceref.index.full_text.partition import EarlyPartition, Partition, listed_numbers
+from lanceref.index.full_text.partition import EarlyPartition, Partition, integer_list
 from lanceref.index.full_text.partition_writer import PartitionWriter
 from lanceref.index.full_text.posting_blocks import BlockLayout
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, IndexType, Kind, Parameters, Sources
 from lanceref.index.predicate import HasWords, Predicate
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
-from lanceref.index.segment import Moved, Segment, SegmentWriter, in_turn
+from lanceref.index.segment import Moved, Segment, SegmentWriter, composed_moves
 from lanceref.index.training import BINARY, TEXT, Training, is_any
 from lanceref.proto.table_pb2 import IndexMetadata
 from lanceref.table.roaring import parse_bitmap
@@ -88,7 +88,7 @@ def _opened(segment: Segment) -> tuple[IndexFile | None, Settings, tuple[Partiti
         if parse_settings(file.metadata, file.place) != settings:
             wanted = f"those of {parts[0]}"
             raise FormatError("L.index.fts.staging", file.place, "other parameters", wanted)
-        listed = listed_numbers(file, "partitions")
+        listed = integer_list(file, "partitions")
         if listed is None:
             found, wanted = file.text("partitions")[:40], "a list of numbers"
             raise FormatError("L.index.fts.partitions", file.place, found, wanted)
@@ -206,7 +206,7 @@ class Inverted(IndexType):
     def finish(cls, segment: Segment, writer: SegmentWriter) -> Built:
         """Write a staged segment, which may have been built by many, as one partition."""
         index = cls(segment)
-        merged = _merged([(index, in_turn())], index.settings, index.levels)
+        merged = _merged([(index, composed_moves())], index.settings, index.levels)
         return _write(index.settings, [merged], writer)
 
     @classmethod
@@ -225,7 +225,7 @@ class Inverted(IndexType):
     @classmethod
     def of_details(cls, details: bytes) -> Kind:
         """Return the type of an entry: whether filters search it for words."""
-        return OfWords if says_words(details) else Inverted
+        return OfWords if tokenizes_words(details) else Inverted
 
     @classmethod
     def check(cls, segment: Segment) -> None:
@@ -246,7 +246,7 @@ class Inverted(IndexType):
             if index.partitions and index.levels != wanted:
                 found = f"documents below {index.levels} lists"
                 origin.ctx.lint("L.index.fts.docs", origin.place, found, wanted)
-            held = _merged([(index, in_turn())], index.settings, index.levels)
+            held = _merged([(index, composed_moves())], index.settings, index.levels)
             made = _collect(training, index.settings)
             compare(segment, training, held.entries(), made.entries())
 

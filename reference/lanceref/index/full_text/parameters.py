@@ -223,7 +223,7 @@ def shown_analysis(details: Details, place: Place, clause: str = PARAMETERS) -> 
     return Analysis(lance_tokenizer=None, language=language, **given).as_dict()
 
 
-def says_words(data: bytes) -> bool:
+def tokenizes_words(data: bytes) -> bool:
     """Return whether tokens are the words of text by the details of an entry."""
     try:
         details = Details.FromString(data)

@@ -175,9 +175,9 @@ class Partition:
     def postings(self, number: int) -> Postings:
         """Return the documents that hold a token, which are kept. Raises FormatError."""
         self._segment.uses.count(number in self._postings)
-        return self._kept_postings(number)
+        return self._cached_postings(number)
 
-    def _kept_postings(self, number: int) -> Postings:
+    def _cached_postings(self, number: int) -> Postings:
         if number not in self._postings:
             self._postings[number] = self.many_postings(np.array([number]))[0]
         return self._postings[number]
@@ -218,7 +218,7 @@ class Partition:
 
     def _read_positions(self, number: int) -> list[Numbers] | None:
         file, row = self._file("invert"), np.array([number])
-        frequencies = self._kept_postings(number).frequencies
+        frequencies = self._cached_postings(number).frequencies
         if "_position" in file.names:
             (documents,) = file.take("_position", row, pa.list_(BLOCKS))
             lists = documents.values if documents.is_valid else []
@@ -266,7 +266,7 @@ def _blobs(values: pa.Array, file: IndexFile) -> Blobs:
     return Blobs.of(values, file.ctx)
 
 
-def listed_numbers(file: IndexFile, key: str) -> list[int] | None:
+def integer_list(file: IndexFile, key: str) -> list[int] | None:
     """Return an entry of the metadata that is a JSON list of integers, None for another text."""
     try:
         numbers = json.loads(file.text(key))
@@ -287,7 +287,7 @@ class EarlyPartition(Partition):
     def _offsets(self) -> Counts:
         """Rows of the postings at which tokens begin, and their number. Raises FormatError."""
         file = self._file("invert")
-        starts = listed_numbers(file, "offsets")
+        starts = integer_list(file, "offsets")
         ends = [0] if starts is None else [0, *starts, file.num_rows]
         if starts is None or sorted(ends) != ends:
             found, wanted = file.text("offsets")[:40], f"a list of rising rows to {file.num_rows}"

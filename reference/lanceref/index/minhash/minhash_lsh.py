@@ -76,7 +76,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
         self._signatures, self._bands = segment.file(SIGNATURES), segment.file(BANDS)
-        self.stated = self.parameters = _parameters(self._signatures)
+        self.stored_parameters = self.parameters = _parameters(self._signatures)
         if _parameters(self._bands) != self.parameters:
             raise self._bands.corrupt("L.index.minhash.details", "other details", "equal ones")
         self.num_docs = self._signatures.num_rows

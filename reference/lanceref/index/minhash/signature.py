@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lanceref.core.context import specified
 from lanceref.core.errors import FormatError, OperationRefused, Place, UnknownVersion
 from lanceref.index.bloom import MOST_BYTES, Hashes, hash_rows, hash_slices
-from lanceref.index.full_text.analyzer import Analyzer, kept_tokens
+from lanceref.index.full_text.analyzer import Analyzer, filtered_tokens
 from lanceref.index.full_text.packed_integers import Counts, offsets_of, ranges
 from lanceref.index.full_text.parameters import (
     Analysis,
@@ -189,7 +189,7 @@ class Signer:
     def _hashed(self, texts: Sequence[str]) -> tuple[Hashes, Counts]:
         """Return the hashes of the shingles of all texts, and how many each text has: (texts,)."""
         forms, counts, _ = self._analyzer.forms(texts)
-        tokens, counts, _ = kept_tokens(forms, counts)
+        tokens, counts, _ = filtered_tokens(forms, counts)
         data, starts, sizes, numbers = shingles(tokens, counts, self._parameters.shingle_size)
         return hash_slices(data, starts, sizes, SEED), numbers
 

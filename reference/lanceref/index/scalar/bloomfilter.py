@@ -100,7 +100,7 @@ class BloomFilter(ZoneType[Zoning]):
         return Zoning(whole_number(given, "number_of_items", ITEMS), f"{share}")
 
     @cached_property
-    def stated(self) -> Zoning:
+    def stored_parameters(self) -> Zoning:
         """The parameters of the segment. Raises FormatError."""
         file, share = self._file, self._file.text("bloomfilter_probability")
         try:

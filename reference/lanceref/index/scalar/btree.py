@@ -71,7 +71,7 @@ class BTree(EntryType[int]):
         self.pages = lookup.numbers("page_idx", np.uint32).astype(np.int64)
         text = lookup.metadata.get("batch_size", "")
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-        self.stated = self._page_rows = number or PAGE_ROWS  # L.index.btree.batch-size
+        self.stored_parameters = self._page_rows = number or PAGE_ROWS  # L.index.btree.batch-size
         self._held: tuple[pa.Array, Keys] | None = None
 
     def search(self, predicate: Predicate) -> RowSet:
@@ -157,7 +157,7 @@ class BTree(EntryType[int]):
     def check(cls, segment: Segment) -> None:
         """Report values that do not rise, bounds that are not theirs, and rows that repeat."""
         index, lookup, data = cls(segment), segment.file(LOOKUP), segment.file(DATA)
-        rows, seen = index.stated, bitmaps.BitMap64()
+        rows, seen = index.stored_parameters, bitmaps.BitMap64()
         bounds: list[dict[str, pa.Array]] = []
         falls, last = False, data.read_ordered("values", 0, 0)
         for entries in index.runs():

@@ -74,7 +74,7 @@ def values_at(documents: pa.Array, path: str, type_: pa.DataType | None) -> pa.A
     None: of the type of the first value, null when there is no value. Raises OperationRefused,
     QueryFailed, FormatError.
     """
-    values = list(found_in(documents, path))
+    values = list(extract_values(documents, path))
     first = next((value for value in values if value is not None), None)
     own = type_ or (pa.null() if first is None else type_of(first, path))
     return pa.array([_as(value, own, path) for value in values], own)
@@ -85,7 +85,7 @@ def known_type(values: pa.Array) -> pa.DataType | None:
     return None if pa.types.is_null(values.type) else values.type
 
 
-def found_in(documents: pa.Array, path: str) -> Iterator[Json]:
+def extract_values(documents: pa.Array, path: str) -> Iterator[Json]:
     """Yield what a path finds in each document; more than one value are an array."""
     # L.index.json.member
     steps = parse_path(path)
@@ -157,13 +157,13 @@ class JsonIndex(IndexType):
 
     def search(self, predicate: Predicate) -> Found | None:
         """Return what the index of the values finds, None when it is asked for another type."""
-        if not isinstance(predicate, IsNull) and _asked_type(predicate) != self._type:
+        if not isinstance(predicate, IsNull) and _predicate_type(predicate) != self._type:
             return None  # L.index.json.asked-type
         return self.values.search(predicate)
 
-    def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
+    def covers_fragments(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether the index of the values knows it."""
-        return self.values.tells_of(fragments)
+        return self.values.covers_fragments(fragments)
 
     @classmethod
     def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
@@ -240,7 +240,7 @@ def kind_at(details: bytes) -> Kind | None:
     return None
 
 
-def _asked_type(predicate: Predicate) -> pa.DataType:
+def _predicate_type(predicate: Predicate) -> pa.DataType:
     """Return the type of the values that a predicate is about."""
     match predicate:
         case Among((first, *_)):

@@ -199,7 +199,7 @@ class RTree(EntryType[int]):
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
         self._file = segment.file(DATA)
-        self.stated = self._page_rows = self._file.number("page_size")
+        self.stored_parameters = self._page_rows = self._file.number("page_size")
         self.levels = checked_levels(self._file)
 
     def search(self, predicate: Predicate) -> RowSet:
@@ -285,7 +285,7 @@ class RTree(EntryType[int]):
         for below, level in pairwise(levels):
             own = slice(level.start, level.start + level.rows)
             children = boxes[below.start : below.start + below.rows]
-            check_boxes(file, children, np.arange(below.rows) // index.stated, boxes[own])
+            check_boxes(file, children, np.arange(below.rows) // index.stored_parameters, boxes[own])
             check_pages(file, below, np.arange(level.rows, dtype=np.int64), ids[own])
 
 

@@ -132,7 +132,7 @@ class ZoneType(EntryType[P]):
         self.spans = read_spans(self._file)
         self._told = unique(self.spans.fragments.astype(np.uint64))
 
-    def tells_of(self, fragments: Keys) -> NDArray[np.bool_]:
+    def covers_fragments(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether the index has zones of it."""
         return is_in(fragments, self._told)
 
@@ -293,7 +293,7 @@ class ZoneMap(ZoneType[Zoning]):
         return Zoning(whole_number(given, "rows_per_zone", ZONE_ROWS))
 
     @cached_property
-    def stated(self) -> Zoning:
+    def stored_parameters(self) -> Zoning:
         """The parameters of the segment; releases to 1.0 know no seeds. Raises FormatError."""
         rows, entry = self._file.number("rows_per_zone"), self.segment.entry.index_details
         if not entry.type_url.lower().endswith("zonemapindexdetails"):  # of a JSON index

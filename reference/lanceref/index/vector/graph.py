@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.storage import compact, expect_named, parse_json
+from lanceref.index.vector.storage import check_named, compact, parse_json
 from lanceref.kernels.hnsw_graph import (
     FEWEST_EDGES,
     Graph,
@@ -125,7 +125,7 @@ def read_graph(
     if len(offsets) < 2 or list(offsets) != sorted([0, *offsets[1:-1], end - start]):
         found, wanted = f"levels {str(list(offsets))[:80]}", f"ascending from 0 to {end - start}"
         raise FormatError("L.index.vector.graph.levels", place, found, wanted)
-    expect_named("L.index.vector.graph.rows", place, "nodes on level 0:", offsets[1], num_rows)
+    check_named("L.index.vector.graph.rows", place, "nodes on level 0:", offsets[1], num_rows)
     if description.entry_point >= num_rows:
         found, wanted = f"entry point {description.entry_point}", f"one of {num_rows} nodes"
         raise OutOfRange("L.index.vector.graph.entry", place, found, wanted)

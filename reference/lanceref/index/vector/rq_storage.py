@@ -37,9 +37,9 @@ from lanceref.index.vector.storage import (
     Quantizer,
     Sample,
     Score,
+    check_named,
     compact,
     entry,
-    expect_named,
     parse_tensor,
     tensor_of,
 )
@@ -70,7 +70,7 @@ class RotatedRows:
     def __init__(self, quantizer: Rotated, rows: Columns, partition: int) -> None:
         self.quantizer = quantizer
         self.center = quantizer.model.centroids[partition]
-        self.turned = quantizer.turned_centroids[partition]
+        self.turned = quantizer.rotated_centroids[partition]
         self.signs: Bytes = np.ascontiguousarray(rows[SIGNS].view(np.uint8).T)
         self.codes = quantizer.extended(rows)
         self.plain, self.more = (
@@ -140,7 +140,7 @@ class Rotated(Quantizer):
         if type_ == "fast":
             rotation = _parse_fast(given, dim, place)
         else:
-            expect_named(ROTATION, place, "rotation type", type_, "matrix")
+            check_named(ROTATION, place, "rotation type", type_, "matrix")
             position = entry(given, "rotate_mat_position", int, METADATA, place)
             matrix = parse_tensor(file.message(position, index_pb2.Tensor), place)
             if matrix.shape != (dim, dim) or matrix.dtype == np.uint8:
@@ -156,7 +156,7 @@ class Rotated(Quantizer):
         if num_bits == 1:
             extended = [name for name in names if name in (BLOCKED, FOLLOWING)]
             clause, what = "L.index.vector.rq.columns", "codes of more than one bit"
-            expect_named(clause, place, what, extended, [])
+            check_named(clause, place, what, extended, [])
         packed = entry(given, "packed", bool, METADATA, place)
         residual, errors = estimator == RESIDUAL, ERROR in names or num_bits > 1
         return Rotated(model, rotation, num_bits, packed, residual, errors, FOLLOWING not in names)
@@ -187,7 +187,7 @@ class Rotated(Quantizer):
         return self.num_bits - 1
 
     @cached_property
-    def turned_centroids(self) -> Floats:
+    def rotated_centroids(self) -> Floats:
         """The centroids after the rotation, float32: (partitions, dimension)."""
         return self.rotation.rotate(self.model.centroids.astype(np.float32, copy=False))
 
@@ -233,7 +233,7 @@ class Rotated(Quantizer):
             squares = np.einsum("ij,ij->i", residuals, residuals)
         else:
             squares = distances_to(vectors, centroids, partitions, "l2")
-        z, g = self.rotation.rotate(residuals), self.turned_centroids[partitions]
+        z, g = self.rotation.rotate(residuals), self.rotated_centroids[partitions]
         signs = rabitq_codes.sign_columns(z)
         up = rabitq_codes.signs_in(signs)
         w = rabitq_codes.halves(up)
@@ -308,7 +308,7 @@ def _parse_bits(given: Given, place: Place) -> int:
 
 
 def _parse_fast(given: Given, dim: int, place: Place) -> FastRotation:
-    expect_named(ROTATION, place, "code_dim", entry(given, "code_dim", int, METADATA, place), dim)
+    check_named(ROTATION, place, "code_dim", entry(given, "code_dim", int, METADATA, place), dim)
     signs, size = given.get("fast_rotation_signs"), ROUNDS * (dim // 8)
     octets = signs if isinstance(signs, list) else []
     if len(octets) != size or not all(type(one) is int and 0 <= one < 256 for one in octets):

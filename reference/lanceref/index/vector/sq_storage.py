@@ -36,7 +36,7 @@ from lanceref.index.vector.storage import (
     Quantizer,
     Sample,
     Score,
-    expect_named,
+    check_named,
     integer,
 )
 from lanceref.kernels.distance import AnyVectors, Floats, blocks, products
@@ -153,8 +153,8 @@ class Sq(Quantizer):
 
     @classmethod
     def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Sq:
-        expect_named("L.index.vector.sq.bits", place, "num_bits", given.get("num_bits"), NUM_BITS)
-        expect_named("L.index.vector.sq.dimension", place, "dim", given.get("dim"), model.dimension)
+        check_named("L.index.vector.sq.bits", place, "num_bits", given.get("num_bits"), NUM_BITS)
+        check_named("L.index.vector.sq.dimension", place, "dim", given.get("dim"), model.dimension)
         bounds = given.get("bounds")
         ends = [bounds.get(name) for name in ("start", "end")] if isinstance(bounds, dict) else []
         held = [one for one in ends if isinstance(one, int | float) and type(one) is not bool]

@@ -64,7 +64,7 @@ SAME_CENTROIDS = 1e-5
 """Greatest difference between numbers of centroids that count as the same."""
 
 
-def expect_named(clause: str, place: Place, name: str, found: object, wanted: object) -> None:
+def check_named(clause: str, place: Place, name: str, found: object, wanted: object) -> None:
     """Raise FormatError of a clause where what is found is not what is wanted."""
     if found != wanted:
         raise FormatError(clause, place, f"{name} {str(found)[:40]}", f"{wanted}")
@@ -250,12 +250,12 @@ TENSOR_TYPES: dict[int, np.dtype[np.generic]] = {
 def parse_tensor(message: index_pb2.Tensor, place: Place) -> AnyVectors:
     """Return the numbers of a tensor [rows, columns], read-only. Raises FormatError."""
     shape, dtype = [int(one) for one in message.shape], TENSOR_TYPES.get(message.data_type)
-    expect_named("L.index.vector.tensor.shape", place, "sizes of a tensor:", len(shape), 2)
+    check_named("L.index.vector.tensor.shape", place, "sizes of a tensor:", len(shape), 2)
     if dtype is None:
         found, wanted = f"type {message.data_type}", f"one of {sorted(TENSOR_TYPES)}"
         raise FormatError("L.index.vector.tensor.type", place, found, wanted)
     size = shape[0] * shape[1] * dtype.itemsize
-    expect_named("L.index.vector.tensor.size", place, f"bytes of {shape}:", len(message.data), size)
+    check_named("L.index.vector.tensor.size", place, f"bytes of {shape}:", len(message.data), size)
     return np.frombuffer(message.data, dtype).reshape(shape)
 
 
@@ -303,7 +303,7 @@ class Flat(Quantizer):
     @classmethod
     def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Flat:
         clause = "L.index.vector.flat.dimension"
-        expect_named(clause, place, "dim", given.get("dim"), model.dimension)
+        check_named(clause, place, "dim", given.get("dim"), model.dimension)
         return Flat(model)
 
     @property

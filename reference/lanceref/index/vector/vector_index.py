@@ -44,8 +44,8 @@ from lanceref.index.vector.storage import (
     Model,
     PartitionRows,
     Quantizer,
+    check_named,
     compact,
-    expect_named,
     parse_json,
     parse_tensor,
     read_column,
@@ -107,10 +107,10 @@ def parse_partitions(message: index_pb2.IVF, num_rows: int, place: Place) -> Par
     partitions = partitions_of(np.array(message.lengths, np.uint32).astype(np.int64))
     offsets, starts = np.array(message.offsets, np.uint64), partitions.starts.astype(np.uint64)
     if len(offsets):
-        expect_named("L.index.vector.ivf.lengths", place, "offsets:", len(offsets), len(starts))
+        check_named("L.index.vector.ivf.lengths", place, "offsets:", len(offsets), len(starts))
         for wrong in np.flatnonzero(offsets != starts).tolist():
             name = f"partition {wrong} at row"
-            expect_named("L.index.vector.ivf.rows", place, name, offsets[wrong], starts[wrong])
+            check_named("L.index.vector.ivf.rows", place, name, offsets[wrong], starts[wrong])
     total = int(partitions.lengths.sum())
     if total != num_rows:
         raise OutOfRange("L.index.vector.ivf.rows", place, total, f"{num_rows} rows")
@@ -170,7 +170,7 @@ def read_head(segment: Segment) -> Head:
     name = "lance:hnsw" if type_.graphs else "lance:flat"
     texts = parse_json(file.text(name), place, name, list)
     clause = "L.index.vector.head.texts"
-    expect_named(clause, place, f"texts in {name}:", len(texts), len(centroids))
+    check_named(clause, place, f"texts in {name}:", len(texts), len(centroids))
     return Head(place, type_, Model(metric, centroids), message, texts)
 
 
@@ -193,13 +193,13 @@ def read_auxiliary(segment: Segment, head: Head) -> Auxiliary:
     """Read how the vectors of an index are stored. Raises FormatError."""
     file, clause = segment.file(AUXILIARY), "L.index.vector.auxiliary.metric"
     place, metric = file.place, _metric(file.text("distance_type"), file, clause)
-    expect_named(clause, place, "metric", metric, head.model.metric)
+    check_named(clause, place, "metric", metric, head.model.metric)
     message = file.message(file.number("lance:ivf"), index_pb2.IVF)
     clause, count = "L.index.vector.auxiliary.partitions", len(head.model.centroids)
-    expect_named(clause, place, "partitions:", len(message.lengths), count)
+    check_named(clause, place, "partitions:", len(message.lengths), count)
     partitions = parse_partitions(message, file.num_rows, place)
     texts = parse_json(file.text("storage_metadata"), place, "storage_metadata", list)
-    expect_named("L.index.vector.auxiliary.storage", place, "texts of the storage:", len(texts), 1)
+    check_named("L.index.vector.auxiliary.storage", place, "texts of the storage:", len(texts), 1)
     given = parse_json(texts[0], place, "storage_metadata", dict)
     return Auxiliary(partitions, head.type.storage.parse(given, file, head.model, place))
 
@@ -277,7 +277,7 @@ class VectorIndex(IndexType):
         clause, model = "L.index.vector.column-type", self.head.model
         found = f"{model.dimension} {model.centroids.dtype}"
         wanted = f"{type_.dimension} {type_.dtype}"
-        expect_named(clause, self.head.place, "centroids of", found, wanted)
+        check_named(clause, self.head.place, "centroids of", found, wanted)
 
     def keys(self, number: int) -> Keys:
         """Return the row ids of a partition: (rows,). Raises FormatError."""
@@ -295,14 +295,14 @@ class VectorIndex(IndexType):
     def partition(self, number: int) -> Partition:
         """Return a partition, which stays open. Raises FormatError."""
         self.segment.uses.count(number in self._partitions)
-        return self._kept(number)
+        return self._cached_partition(number)
 
     def warm(self, *, positions: bool = False) -> None:
         """Keep all partitions in memory. Raises FormatError."""
         for number in np.flatnonzero(self.auxiliary.partitions.lengths).tolist():
-            self._kept(number)
+            self._cached_partition(number)
 
-    def _kept(self, number: int) -> Partition:
+    def _cached_partition(self, number: int) -> Partition:
         if number not in self._partitions:
             rows = self.auxiliary.quantizer.open_rows(self.rows(number), number)
             graph = self.graph(number) if self.head.type.graphs else None

@@ -113,8 +113,8 @@ def test_parameters_that_keep_words():
     for name in ("stem", "remove_stop_words", "ascii_folding", "lower_case"):
         assert not parameters.Analysis(**{**KEPT_WORDS, name: True}).keeps_words, name
     assert not parameters.Analysis(**{**KEPT_WORDS, "max_token_length": 40}).keeps_words
-    assert not parameters.says_words(b"")
-    assert not parameters.says_words(b"\xff")
+    assert not parameters.tokenizes_words(b"")
+    assert not parameters.tokenizes_words(b"\xff")
 
 
 def cut(pieces):
