@@ -285,7 +285,8 @@ class RTree(EntryType[int]):
         for below, level in pairwise(levels):
             own = slice(level.start, level.start + level.rows)
             children = boxes[below.start : below.start + below.rows]
-            check_boxes(file, children, np.arange(below.rows) // index.stored_parameters, boxes[own])
+            parents = np.arange(below.rows) // index.stored_parameters
+            check_boxes(file, children, parents, boxes[own])
             check_pages(file, below, np.arange(level.rows, dtype=np.int64), ids[own])
 
 
