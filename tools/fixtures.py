@@ -28,7 +28,7 @@ import jsonschema
 import pyarrow as pa
 import pylanceref
 from findings import Finding, conclude
-from lance_conformance import stored, suite
+from lance_conformance import register, stored, suite, violations
 from lance_conformance.acting import act
 from lance_conformance.adapters.reference import adapter, hello, in_process
 from lance_conformance.cases import load_case
@@ -166,10 +166,25 @@ def check_verdict(folder: str, case: Case) -> Iterator[str]:
     findings = validate(path, deep=True)
     found = {finding.clause for finding in findings}
     broken = {finding.clause for finding in findings if finding.severity == "must"}
-    if kind == "lint" and not set(expected["findings"]) <= found:
-        yield f"validate reports {sorted(found)}, not {expected['findings']}"
-    if kind != "lint" and broken:
+    if kind == "lint":
+        if not set(expected["findings"]) <= found:
+            yield f"validate reports {sorted(found)}, not {expected['findings']}"
+        yield from _check_read(case, broken)
+    elif broken:
         yield f"validate reports {sorted(broken)} on a positive"
+
+
+def _check_read(case: Case, broken: set[str]) -> Iterator[str]:
+    """Yield that a case which has to be read breaks a clause for which a reader may refuse it."""
+    clauses = register.load()
+    said = {named["id"] for named in case["clauses"] if named["role"] == "negative"}
+    if {clauses[one].violation for one in said} != {violations.READ}:
+        return
+    words = (violations.REFUSE, violations.EITHER)
+    more = {one for one in broken - said if clauses[one].violation in words}
+    strict = sorted(one for one in more if not one.startswith("L.index."))  # reads need no index
+    if strict:
+        yield f"breaks {strict} too, for which a reader may refuse it"
 
 
 _CLAIMS = Claims(hello()["implementation"], hello()["capabilities"], hello())

@@ -19,9 +19,9 @@ from wheel_fixtures import TARGET, Fixtures, write_archive
 
 import fixtures
 
-PARENT = "file/2.1/miniblock/int32"
-NEGATIVE = "file/2.1/miniblock/neg-int32-num-levels"
-LINT = "file/2.1/miniblock/lint-int32-padding"
+PARENT = "file/2.1/fullzip/list-vectors"
+NEGATIVE = "file/2.1/fullzip/neg-list-vectors-control-bits"
+LINT = "file/2.1/fullzip/lint-list-vectors-visible"
 IDS = (PARENT, NEGATIVE, LINT)
 
 
@@ -115,11 +115,11 @@ def test_the_reference_must_judge_as_expected(few):
 
 
 def test_findings_must_be_those_expected(few):
-    """A lint whose clause is not reported, and a positive with findings."""
-    expect = fixtures.load(few)[LINT]["expect"][0]
-
-    wrong = _problems(few, LINT, expect=[{**expect, "findings": ["L.file.footer.magic"]}])
-    assert _only(wrong, "validate reports")
+    """A lint whose clause is not reported, or that may be refused, and a positive with findings."""
+    case, other = fixtures.load(few)[LINT], {"id": "L.page.miniblock.padding", "role": "negative"}
+    expect = [{**case["expect"][0], "findings": ["L.file.footer.magic"]}]
+    assert _only(_problems(few, LINT, expect=expect), "validate reports")
+    assert _only(_problems(few, LINT, clauses=[other]), "breaks ['L.page.fullzip.num-visible'] too")
     assert _only(_problems(few, LINT, kind="read-file"), "on a positive")
 
 

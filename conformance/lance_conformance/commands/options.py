@@ -96,6 +96,8 @@ def selection(
     known(profile, PROFILES, "profile")
     chosen = [one for name in level or () for one in fnmatch.filter(LADDER, name) or [name]]
     for name in chosen:
+        if any(one.startswith(f"{name}-") for one in LADDER):
+            raise typer.BadParameter(f"no level {name!r}. Did you mean '{name}-*'?")
         known(name, LADDER, "level")
     for name in kind or ():
         known(name, KINDS, "kind")
@@ -116,9 +118,14 @@ def known(name: str, names: Iterable[str], what: str) -> None:
     every = list(names)
     if name in every:
         return
-    near = difflib.get_close_matches(name, every, n=3)
-    told = f"Did you mean {' or '.join(near)}?" if near else f"It is one of {', '.join(every)}"
+    told = near(name, every) or f"It is one of {', '.join(every)}"
     raise typer.BadParameter(f"no {what} {name!r}. {told}")
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """Return those of `names` that are close to a name, as a question, or nothing."""
+    close = difflib.get_close_matches(name, names, n=3)
+    return f"Did you mean {' or '.join(close)}?" if close else ""
 
 
 def chosen(order: Order) -> list[Case]:
@@ -158,13 +165,12 @@ def _close(selection: Selection, active: list[Case]) -> str:
         below = pattern.rstrip("/")
         if "*" not in pattern and any(name.startswith(f"{below}/") for name in ids):
             return f"Did you mean {below}/**?"
-        if near := difflib.get_close_matches(pattern, ids, n=3):
-            return f"Did you mean {' or '.join(near)}?"
+        if told := near(pattern, ids):
+            return told
     clauses = sorted({clause for case in active for clause in case.clauses})
     for pattern in selection.clauses:
         if not fnmatch.filter(clauses, pattern):
-            near = difflib.get_close_matches(pattern, clauses, n=3)
-            return f"Did you mean {' or '.join(near)}?" if near else f"no case tests {pattern}"
+            return near(pattern, clauses) or f"no case tests {pattern}"
     some = "** stands for any number of folders, as in file/2.1/**"
     return some if selection.only else ""
 

@@ -28,7 +28,9 @@ def show(
     shown = {"L.": _clause, "D.": _divergence}.get(id_[:2], _case)
     told = list(shown(id_, every))
     if not told:
-        raise typer.BadParameter(f"no case, clause or divergence {id_}")
+        ids = [*(case.id for case in every), *register.load(), *divergences.load()]
+        hint = options.near(id_, ids)
+        raise typer.BadParameter(f"no case, clause or divergence {id_}. {hint}".rstrip(". "))
     for line in told:
         typer.echo(line)
 

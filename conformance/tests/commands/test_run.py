@@ -14,9 +14,9 @@ def test_levels_choose_cases_and_are_listed(call):
     """`list --levels` names them, `--level` keeps their cases, a slip is corrected."""
     assert "table-basic              3" in call("list", "--levels")[1]
     assert 3 == call("list", "--level", "table-basic")[1].count("[")
-    code, told = call("list", "--level", "table-basik")
-    assert 2 == code
-    assert "Did you mean table-basic" in told
+    for slip, meant in (("table-basik", "table-basic"), ("2.1", "'2.1-*'")):
+        assert f"Did you mean {meant}" in call("list", "--level", slip)[1]
+    assert "Did you mean toy/any/read/columns" in call("show", "toy/any/read/column")[1]
     assert 2 == call("list", "--level", "2.1-flat")[0]
 
 
