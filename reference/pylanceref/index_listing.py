@@ -95,7 +95,7 @@ def list_indices(table: OpenTable) -> list[dict[str, object]]:
         listed.append(
             {
                 "name": entry.name,
-                "type": _described(segments[uuid])[0],
+                "type": _described(table, segments[uuid])[0],
                 "uuid": uuid,
                 "fields": _paths(table, entry),
                 "version": entry.dataset_version,
@@ -193,7 +193,7 @@ def describe_index(
     held = [number for entry in entries for number in covered(entry) or ()]
     segments = [_segment(entry) for entry in entries]
     sizes = [one.size_bytes for one in segments if one.size_bytes is not None]
-    shown, details = _described(table._snapshot.indices.of(entries[:1]).segments[0])
+    shown, details = _described(table, table._snapshot.indices.of(entries[:1]).segments[0])
     return IndexDescription(
         name=name,
         type_url=entries[0].index_details.type_url,
@@ -222,9 +222,11 @@ def _segment(entry: table_pb2.IndexMetadata) -> IndexSegmentDescription:
     )
 
 
-def _described(segment: Segment) -> tuple[str, dict[str, object]]:
+def _described(table: OpenTable, segment: Segment) -> tuple[str, dict[str, object]]:
     """Return the name and the details of an index type as lists have them."""
-    kind = kind_of(segment.entry)
+    kind, known = kind_of(segment.entry), _known(table, segment.entry.name)
+    if kind is None and known is not None and known.kind.learns:
+        kind = known.kind
     if kind is None:
         # an index over vectors without details is known by the name of its file
         is_early = any(file.path == "index.idx" for file in segment.entry.files)

@@ -31,8 +31,8 @@ from lanceref.proto import index_pb2
 Shown = dict[str, object]
 """What is shown, by name."""
 
-EARLY = ("nbits", "num_sub_vectors", "dimension", "index_type", "metric_type")
-"""What is shown of the storage of a single file."""
+EARLY = ("nbits", "num_sub_vectors", "dimension", "index_type")
+"""What is shown of the storage of a single file, beside the metric of the index."""
 
 SIGNATURE = ("num_hashes", "num_bands", "shingle_size")
 """What is shown of how a text becomes a signature."""
@@ -132,7 +132,7 @@ def _(index: VectorIndex) -> Shown:
         **_of_storage(index.auxiliary.quantizer),
     }
     if is_early:
-        sub_index = {name: value for name, value in sub_index.items() if name in EARLY}
+        sub_index = {one: sub_index[one] for one in EARLY} | {"metric_type": head.model.metric}
     return {
         "index_type": head.type.name,
         "uuid": index.segment.uuid,

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Self
 
 import pyarrow as pa
+from lanceref.blobs.blob_writer import declared_schema
 from lanceref.core.errors import EditFailed, QueryRefused, SchemaRefused
 from lanceref.core.file_versions import V0_1, V2_0
 from lanceref.file.arrow_schema import schema_of
@@ -207,7 +208,7 @@ class MergeInsertBuilder:
         own = storage_version_of(manifest.message)
         version = V2_0 if own == V0_1 else own  # rows of a merge are written whole
         optional = tuple(replace(field, nullable=True) for field in manifest.schema.fields)
-        appended_schema(LanceSchema(optional), schema_of(source), version)
+        appended_schema(LanceSchema(optional), schema_of(declared_schema(source, own)), version)
         required = [f for f in manifest.schema.fields if inserts and not f.arrow.nullable]
         lacking = [field.name for field in required if field.name not in source.names]
         if lacking:

@@ -205,7 +205,7 @@ class FieldStatistics:
 
 @dataclass(frozen=True, slots=True)
 class DataStatistics:
-    """The bytes on disk of every field, by field id."""
+    """The bytes on disk of every field, in the order of the schema."""
 
     fields: list[FieldStatistics]
 
@@ -222,7 +222,7 @@ class LanceStats:
         fragments = self._snapshot.fragments
         small = [one for one in fragments if one.columns.stated_rows < max_rows_per_group]
         return {
-            "num_deleted_rows": sum(one.fragment.num_deleted for one in fragments),
+            "num_deleted_rows": sum(one.num_deleted for one in fragments),
             "num_fragments": len(fragments),
             "num_small_files": len(small),
         }
@@ -243,4 +243,4 @@ class LanceStats:
                     if field_id in sizes and number != NO_COLUMN:
                         pages = opened.columns[number].pages
                         sizes[field_id] += sum(one.size for page in pages for one in page.extents)
-        return DataStatistics([FieldStatistics(*pair) for pair in sorted(sizes.items())])
+        return DataStatistics([FieldStatistics(*pair) for pair in sizes.items()])

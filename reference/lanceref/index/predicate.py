@@ -27,7 +27,7 @@ def scalar_text(value: pa.Scalar) -> str:
     if not value.is_valid:
         return "NULL"
     if types.is_floating(type_):
-        number = type_.to_pandas_dtype()(value.as_py())
+        number = np.promote_types(type_.to_pandas_dtype(), np.float32).type(value.as_py())
         if np.isfinite(number):  # in the fewest digits that tell it apart, without an exponent
             return np.format_float_positional(number, trim="-")
         return {"nan": "NaN"}.get(str(number), str(number))

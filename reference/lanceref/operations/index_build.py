@@ -71,8 +71,7 @@ def training_of(
         found = f"{indexed.field.name!r}, a {indexed.field.arrow.type}"
         raise OperationRefused(f"{kind.name} cannot index {found}")
     stable = snapshot.stable_row_ids
-    by_address = not stable or kind.has_addresses(kind.version, stable)
-    return Training(indexed, fragments, stable, by_address)
+    return Training(indexed, fragments, stable, kind.has_addresses(kind.version, stable))
 
 
 def segment_writer(snapshot: Snapshot, segment_uuid: uuid.UUID | None = None) -> SegmentWriter:
@@ -178,8 +177,7 @@ def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
     Raises ValueError for what is no uuid, OperationRefused when nothing is there.
     """
     try:
-        entry = table_pb2.IndexMetadata(name=name)
-        entry.uuid.uuid = uuid.UUID(name).bytes
+        entry = table_pb2.IndexMetadata(name=name, uuid={"uuid": uuid.UUID(name).bytes})
     except ValueError as error:
         raise ValueError(f"Invalid UUID string for index_uuid: {name}") from error
     folder = f"{FOLDER}/{uuid.UUID(name)}/"
@@ -218,27 +216,22 @@ def _finish(
     return writer.files
 
 
-Entry = table_pb2.IndexMetadata
-
-
 def update_indices(
     snapshot: Snapshot, names: Collection[str] | None, wanted: int | None, *, retrain: bool
-) -> Iterator[tuple[Entry, list[Entry]]]:
+) -> Iterator[tuple[table_pb2.IndexMetadata, list[table_pb2.IndexMetadata]]]:
     """Yield new entries, each with those in whose place it stands. Raises FormatError.
 
     `names` are those of the indices, None for all; of each `wanted` segments are rewritten.
     `retrain` builds those that were trained on rows anew.
     """
-    for index in snapshot.indices.known if snapshot.fragments else ():
-        if names is None or index.name in names:
-            entry = _updated(snapshot, index, wanted, retrain=retrain)
-            if entry is not None:
-                yield entry
+    asked = [one for one in snapshot.indices.known if names is None or one.name in names]
+    found = (_updated(snapshot, one, wanted, retrain=retrain) for one in asked)
+    yield from (one for one in found if one is not None) if snapshot.fragments else ()
 
 
 def _updated(
     snapshot: Snapshot, index: Index, wanted: int | None, *, retrain: bool
-) -> tuple[Entry, list[Entry]] | None:
+) -> tuple[table_pb2.IndexMetadata, list[table_pb2.IndexMetadata]] | None:
     """Return the new entry of an index; None when nothing is to be done."""
     held = bitmaps.BitMap().union(*(segment.holds for segment in index.segments))
     added = [rows for rows in snapshot.fragments if rows.fragment.id not in held]
@@ -247,7 +240,9 @@ def _updated(
     wanted = 1 if retrain else wanted
     if not added and not wanted:
         return None
-    first = max(len(index.segments) - (1 if wanted is None else wanted), 0)
+    oldest, least = (one.entry.index_version for one in index.segments), index.kind.address_version
+    is_old = snapshot.stable_row_ids and least is not None and min(oldest) < least
+    first = 0 if is_old else max(len(index.segments) - (1 if wanted is None else wanted), 0)
     segments = [*index.segments[first:]]
     if not segments:
         return rewrite_segments(snapshot, index, index.segments[-1:], added, anew=True), []
@@ -256,12 +251,15 @@ def _updated(
         segments = [one for one in index.segments[:first] if one.holds & lossy] + segments
     if not added and len(segments) < 2:
         return None
+    if is_old:  # their keys are row ids
+        entry = rewrite_segments(snapshot, index, segments, snapshot.fragments, anew=True)
+        return entry, [segment.current for segment in segments]
     return _rewritten(snapshot, index, segments, added)
 
 
 def _rewritten(
     snapshot: Snapshot, index: Index, segments: Sequence[Segment], added: Sequence[FragmentRows]
-) -> tuple[Entry, list[Entry]]:
+) -> tuple[table_pb2.IndexMetadata, list[table_pb2.IndexMetadata]]:
     """Write segments as one, with new rows and those whose values are newer than the segments."""
     again = bitmaps.BitMap().union(*(one.holds - one.covers for one in segments))
     again |= bitmaps.BitMap([rows.fragment.id for rows in added])
@@ -290,7 +288,7 @@ def _learnt(
     added: Sequence[FragmentRows],
     *,
     retrain: bool,
-) -> tuple[Entry, list[Entry]] | None:
+) -> tuple[table_pb2.IndexMetadata, list[table_pb2.IndexMetadata]] | None:
     """Return the new entry of an index that was trained on rows.
 
     Unless a number is given, new rows become a segment of their own, or all segments are built
@@ -299,11 +297,10 @@ def _learnt(
     """
     built = [segment for segment in index.segments if segment.built]
     live = bitmaps.BitMap([rows.fragment.id for rows in snapshot.fragments])
-    is_left = not added or any(segment.holds & live for segment in built)
     indexed = indexed_field(snapshot.manifest.schema, index.field_id)
     again: Parameters | None = None
     gone = bitmaps.BitMap().union(*(one.holds for one in built)) - live
-    if retrain or not built or not is_left:
+    if retrain or not built or (added and not any(one.holds & live for one in built)):
         again, gone = index.kind.learnt(index.segments[0]), bitmaps.BitMap()
     elif wanted is None:
         new, every = (

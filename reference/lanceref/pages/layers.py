@@ -192,9 +192,8 @@ class Levels:
         all_valid = layers.max_def == 0 or (visible is not None and layers.max_visible == 0)
         if self.definition is None or all_valid:
             return None
-        validity: NDArray[np.bool_]
-        validity = (self.definition if visible is None else self.definition[visible]) == 0
-        return validity
+        chosen = self.definition if visible is None else self.definition[visible]
+        return np.asarray(chosen == 0)
 
 
 def join_levels(parts: Sequence[Levels]) -> Levels:

@@ -15,6 +15,7 @@ from lanceref.core.errors import DataRefused, FormatError, OperationRefused
 from lanceref.core.file_versions import V2_1
 from lanceref.index import index_file
 from lanceref.index.index_file import IndexFile, write_index_file
+from lanceref.index.scalar import btree
 from lanceref.index.segment import SegmentWriter, Uses
 from lanceref.inspection import validate
 from lanceref.storage import LocalStore
@@ -187,16 +188,23 @@ def test_rows_wrongly_told_to_be_null_are_reported(tmp_path, kind):
     assert ["L.index.zones.nulls"] == [one.clause for one in validate(dataset.uri, deep=True)]
 
 
-def test_keys_are_addresses_under_stable_row_ids(tmp_path):
-    """A moved row is found where it is now, by its new value and not by the old one."""
+@pytest.mark.parametrize("early", [False, True])
+def test_keys_are_addresses_under_stable_row_ids(tmp_path, monkeypatch, early):
+    """A moved row is found where it is now, by its new value; early row ids become addresses."""
     table = pa.table({"i": range(10)})
-    dataset = write(table, tmp_path, enable_stable_row_ids=True)
-    dataset.create_scalar_index("i", "BTREE")
-    assert dataset._snapshot.manifest.indices[0].index_version == 1
+    dataset = write(table, tmp_path, enable_stable_row_ids=True, max_rows_per_file=5)
+    with monkeypatch.context() as before:
+        if early:
+            before.setattr(btree.BTree, "address_version", None)
+            before.setattr(btree, "BY_ADDRESS", 0)
+        dataset.create_scalar_index("i", "BTREE")
     dataset.update({"i": "100"}, where="i = 3")
     dataset.update({"i": "i"}, where="i = 4")
-    opened = pylanceref.dataset(dataset.uri)
-    assert [ids(opened, f"i = {one}") for one in (3, 4, 100)] == [[], [4], [3]]
+    for wanted in (0 if early else 1, 1):
+        opened = pylanceref.dataset(dataset.uri)
+        assert opened._snapshot.manifest.indices[0].index_version == wanted
+        assert [ids(opened, f"i = {one}") for one in (3, 4, 7, 100)] == [[], [4], [7], [3]]
+        opened.optimize.optimize_indices(num_indices_to_merge=0)
 
 
 def test_keys_under_their_early_name_are_kept_in_memory():

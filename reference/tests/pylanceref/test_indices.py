@@ -1,15 +1,19 @@
 """Indices of a dataset: made, committed by segment, listed and dropped."""
 
+import copy
 import importlib
 import json
+import shutil
 import sys
 import uuid
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
+from lance_conformance.stored import materialised
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
 from lanceref.proto import table_pb2
 from pylanceref.errors import IndexMixed, IndexNotFound, KeyMissing
@@ -282,7 +286,7 @@ def test_types_and_versions_that_are_not_known_are_passed_over(tmp_path):
 
 
 def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
-    """Its entry has no details, and lists the file."""
+    """Its entry has no details, and may list the file."""
     dataset = pylanceref.write_dataset(pa.table({"i": [1, 2]}), tmp_path / "t")
     for name, path in (("v", "index.idx"), ("w", "other")):
         entry = table_pb2.IndexMetadata(name=name, fields=[0])
@@ -290,4 +294,11 @@ def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
         entry.files.add(path=path, size_bytes=0)
         commit_segments(dataset, [entry], [])
     shown = {one.name: one.index_type for one in dataset.describe_indices()}
+    early = materialised(Path(__file__).parents[3] / "fixtures/index/any/ivf-pq/early-l2/dataset")
+    dataset = pylanceref.dataset(shutil.copytree(early, tmp_path / "early"))
+    (told,) = dataset._snapshot.manifest.indices
+    (entry,) = copy.deepcopy(dataset._snapshot.manifest.indices)
+    entry.ClearField("index_details")
+    commit_segments(dataset, [entry], [told])
     assert {"v": "Vector", "w": "Unknown"} == shown
+    assert [(told.name, "IVF_PQ")] == names(dataset)

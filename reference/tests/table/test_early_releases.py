@@ -208,6 +208,7 @@ def test_rows_are_read_where_the_counts_are_missing(tmp_path):
 
     assert [0, 2, 3, 4, 5, 6, 7, 9] == found.to_table()["a"].to_pylist()
     assert (8, 3) == (found.count_rows(), found.count_rows("a < 4"))
+    assert 2 == found.stats.dataset_stats()["num_deleted_rows"]
     write_dataset(ROWS, tmp_path, mode="append")
     stated = [one.metadata for one in dataset(tmp_path).get_fragments()]
     assert [(6, 1), (4, 1), (10, 0)] == [(one.physical_rows, one.num_deletions) for one in stated]

@@ -136,7 +136,7 @@ class Analyzer:
             words = every_stop_word()  # L.index.fts.stop-words.icu
         else:
             words = stop_words(analysis.language)
-        self._stop_words = words if analysis.remove_stop_words else frozenset()
+        self.stop_words = words if analysis.remove_stop_words else frozenset()
 
     def tokens(self, text: str) -> list[tuple[str, int]]:
         """Return the tokens that are kept and their positions."""
@@ -164,7 +164,7 @@ class Analyzer:
             token = lowered(token)
         if self._stem is not None and not _SURROGATE.search(token):
             token = self._stem(token)
-        if token in self._stop_words:
+        if token in self.stop_words:
             return None
         return folded(token) if analysis.ascii_folding else token
 

@@ -248,7 +248,8 @@ class Inverted(IndexType):
                 origin.ctx.lint("L.index.fts.docs", origin.place, found, wanted)
             held = _merged([(index, composed_moves())], index.settings, index.levels)
             made = _collect(training, index.settings)
-            compare(segment, training, held.entries(), made.entries())
+            skipped = Analyzer(index.settings.analysis).stop_words  # early releases knew fewer
+            compare(segment, training, held.entries(skipped), made.entries(skipped))
 
 
 class OfWords(Inverted):

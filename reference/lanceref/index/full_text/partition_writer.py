@@ -233,18 +233,21 @@ class PartitionWriter:
         """Return the occurrences of all tokens in all documents."""
         return merge_occurrences([one.between(0, len(self._numbers)) for one in self._held])
 
-    def entries(self) -> Entries:
-        """Return a number for each document that its tokens, their places and its own make."""
+    def entries(self, skipped: frozenset[str]) -> Entries:
+        """Return a number for each document of tokens not `skipped`: they, their places and its."""
         every = self.occurrences()
         tokens = np.fromiter(map(hash, self._numbers), np.int64, len(self._numbers))
+        counted = np.array([one not in skipped for one in self._numbers], np.bool_)[every.tokens]
         own = np.repeat(tokens.view(np.uint64)[every.tokens], every.frequencies)
         if len(every.positions):
             own ^= every.positions * TURN
+        own *= np.repeat(counted, every.frequencies)
         sums = np.zeros(self.num_documents, np.uint64)
         np.add.at(sums, np.repeat(every.documents, every.frequencies), own * SPREAD)
         for level in np.concatenate(self._elements).T:
             sums = (sums ^ level * TURN) * SPREAD
-        return Entries(sums * SPREAD, np.concatenate(self._keys))
+        kept = np.unique(every.documents[counted])
+        return Entries(sums[kept] * SPREAD, np.concatenate(self._keys)[kept])
 
     def write(self, writer: SegmentWriter, number: int, folder: str = "") -> None:
         """Write the files of the partition, `folder` below those of the segment."""

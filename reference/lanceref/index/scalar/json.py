@@ -179,8 +179,6 @@ class JsonIndex(IndexType):
         target = TARGETS.get(name.upper())
         if target is None:
             raise OperationRefused(f"no index of type {name!r} holds values of documents")
-        if target is BTree and training.stable_row_ids:
-            raise OperationRefused("BTREE holds no values of documents of rows with stable ids")
         try:
             parse_path(path)
         except QueryFailed as error:
@@ -246,9 +244,7 @@ def _predicate_type(predicate: Predicate) -> pa.DataType:
         case Among((first, *_)):
             return first.type
         case Within(low, high):
-            end = high if low is None else low
-            assert end is not None
-            return end.type
+            return next(end.type for end in (low, high) if end is not None)
         case StartsWith(prefix):
             return prefix.type
     return pa.utf8()
@@ -256,15 +252,15 @@ def _predicate_type(predicate: Predicate) -> pa.DataType:
 
 def value_type(segment: Segment, target: Kind) -> pa.DataType | None:
     """Return the type of the values of a segment, None when its files do not show it."""
-    if target is Ngram:
-        return pa.utf8()
     if target.name not in _COLUMNS:
-        return None
+        return pa.utf8() if target is Ngram else None
     file, column = _COLUMNS[target.name]
     return segment.file(file).column_type(column)
 
 
 def _wrapped(path: str, built: Built) -> Built:
+    if built.version == btree.BY_ADDRESS:
+        raise OperationRefused("BTREE holds no values of documents of rows with stable ids")
     details = index_pb2.JsonIndexDetails(path=path)
     details.target_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
     details.target_details.value = built.details.SerializeToString(deterministic=True)

@@ -91,7 +91,7 @@ class Product(Quantizer):
 
     @classmethod
     def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Product:
-        num_bits = entry(given, "nbits", int, CLAUSE, place)
+        num_bits = entry(given, "nbits" if "nbits" in given else "num_bits", int, CLAUSE, place)
         count = entry(given, "num_sub_vectors", int, CLAUSE, place)
         octets = given.get("codebook_tensor")
         if not isinstance(octets, list):

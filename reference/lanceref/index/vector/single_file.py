@@ -63,19 +63,22 @@ class SingleFile:
 
     def partition(self, number: int) -> tuple[Keys, Columns]:
         """Return the row ids (rows,) and codes (rows, bytes) of a partition. Raises OutOfRange."""
-        rows, width = self.message.lengths[number], self.quantizer.fields[0].type.list_size
-        clause = "L.index.vector.single.partitions"
+        rows, own = self.message.lengths[number], self.quantizer.fields[0].type.list_size
+        count, every = len(self.quantizer.quantizer.codebook), sum(self.message.lengths)
+        is_apart = self.place.offset == every * (count + ROW_ID_BYTES) + 4  # a byte for each
+        width, clause = count if is_apart else own, "L.index.vector.single.partitions"
         extent = Extent(self.message.offsets[number], rows * (width + ROW_ID_BYTES))
         cursor = self.bytes.cursor(extent, f"partition {number}", clause)
         codes = cursor.array("u1", rows * width, "codes", clause).reshape(rows, width)
+        if width > own:
+            codes = codes[:, ::2] | codes[:, 1::2] << np.uint8(4)
         keys = cursor.array("<u8", rows, "row ids", clause)
         return keys.astype(np.uint64), {COLUMN: codes}
 
 
 def is_single_file(source: Source) -> bool:
     """Return whether a file ends as these do."""
-    size = source.size
-    return size >= len(END) and bytes(source.read(size - len(END), len(END))) == END
+    return source.size >= len(END) and bytes(source.read(source.size - len(END), len(END))) == END
 
 
 def open_single_file(source: Source, ctx: Context) -> SingleFile:

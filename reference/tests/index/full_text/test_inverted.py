@@ -9,7 +9,9 @@ import pyarrow as pa
 import pylanceref
 import pylanceref.query
 import pytest
+from lanceref.index.full_text import analyzer
 from lanceref.index.full_text.inverted import Inverted
+from lanceref.inspection import validate
 from pylanceref.index_statistics import statistics_of
 
 from ..tables import write
@@ -101,6 +103,16 @@ def test_columns_are_those_of_the_oracle(tmp_path, parameters):
                 np.testing.assert_array_max_ulp(np.float32(wanted), np.float32(found), 2)
             else:
                 assert wanted == found, (name, column)
+
+
+def test_stop_words_of_later_releases_are_no_fault(tmp_path, monkeypatch):
+    """An index that has words of which there is no token today is not reported."""
+    dataset = write(pa.table({"s": ["who has it", "a fox", "who", None]}), tmp_path)
+    with monkeypatch.context() as before:
+        before.setattr(analyzer, "stop_words", lambda language: frozenset({"a"}))
+        dataset.create_scalar_index("s", "INVERTED", with_position=True)
+    assert [] == validate(dataset.uri, deep=True)
+    assert [] == dataset.to_table(full_text_query="who")["s"].to_pylist()
 
 
 def test_an_index_without_documents(tmp_path):

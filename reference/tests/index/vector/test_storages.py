@@ -1,6 +1,7 @@
 """Storages and files of vectors, worked by hand, also of early releases; searches."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -206,7 +207,7 @@ def test_graphs_come_back(tmp_path_factory, num_nodes, m, max_level):
             assert getattr(level, name).tolist() == getattr(own, name).tolist()
 
 
-def data_of(num_bits=4, metric="l2"):
+def data_of(num_bits=4, metric="l2", apart=False):
     """Return a file of two partitions of 1 and 2 rows, dimension 2, and its quantizer."""
     model = Model(metric, np.array([(0, 0), (8, 8)], np.float32))
     words = np.arange(2**num_bits, dtype=np.float32)
@@ -215,6 +216,7 @@ def data_of(num_bits=4, metric="l2"):
     width = num_bits * 2 // 8
     keys = np.array([5, 7, 9], np.uint64)
     codes = np.repeat(np.array([[0x21], [0x43], [0x43]], np.uint8), width, axis=1)
+    codes = np.concatenate([codes & 15, codes >> 4], axis=1) if apart else codes
     return single_file(quantizer, partitions_of([1, 2]), keys, {COLUMN: codes}, 1.5, "v"), quantizer
 
 
@@ -223,11 +225,11 @@ def opened_bytes(data):
     return open_single_file(BytesSource(data), Context("index.idx"))
 
 
-@pytest.mark.parametrize("num_bits", [4, 8])
+@pytest.mark.parametrize(("num_bits", "apart"), [(4, False), (4, True), (8, False)])
 @pytest.mark.parametrize("metric", ["l2", "cosine", "dot"])
-def test_single_files_come_back(num_bits, metric):
-    """Model, codewords and rows; a file of another kind is recognised."""
-    data, quantizer = data_of(num_bits, metric)
+def test_single_files_come_back(num_bits, apart, metric):
+    """Model, codewords and rows, codes `apart` in bytes too; another file is recognised."""
+    data, quantizer = data_of(num_bits, metric, apart)
     assert is_single_file(BytesSource(data))
     assert not is_single_file(BytesSource(data[:-8] + b"\2\0\1\0LANC"))
     assert not is_single_file(BytesSource(b"LANC"))
@@ -237,6 +239,17 @@ def test_single_files_come_back(num_bits, metric):
     np.testing.assert_array_equal(file.quantizer.quantizer.codebook, quantizer.quantizer.codebook)
     keys, rows = file.partition(1)
     assert (keys.tolist(), set(rows[COLUMN].ravel().tolist())) == ([7, 9], {0x43})
+
+
+@pytest.mark.parametrize("name", ["nbits", "num_bits"])
+def test_codewords_among_the_metadata(name):
+    """Releases up to 0.24 call the number of bits otherwise."""
+    wanted = line()
+    said = wanted.metadata() | {"codebook_position": 0, "codebook_tensor": [*wanted.buffers()[0]]}
+    said[name] = said.pop("nbits")
+    file = SimpleNamespace(ctx=Context("auxiliary.idx"))
+    found = Product.parse(said, file, wanted.model, PLACE).quantizer
+    np.testing.assert_array_equal(found.codebook, wanted.quantizer.codebook)
 
 
 def test_partitions_by_hand():
