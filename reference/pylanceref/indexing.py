@@ -16,7 +16,7 @@ from lanceref import operations
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
 from lanceref.index.indices import declared_kind, indexed_column, indexed_path, type_name
 from lanceref.proto import table_pb2
-from lanceref.transactions.index_entries import covered
+from lanceref.transactions.index_entries import covered, set_covered
 from lanceref.transactions.manifest_builder import Staged
 from pyroaring import BitMap
 
@@ -217,18 +217,23 @@ def merge_existing_index_segments(table: OpenTable, segments: list[Index]) -> In
 def commit_existing_index_segments(
     table: T, index_name: str, column: str, segments: list[Index]
 ) -> T:
-    """Commit segments as one index; those that they cover again are replaced. Raises IndexMixed."""
+    """Commit segments as one index, over the fragments that are left of those they were built of.
+
+    Segments that they cover again are replaced. Raises IndexMixed, IndexRefused, CommitConflict.
+    """
     finished = operations.index_build.finish_entry
     entries = [finished(table._snapshot, index_message(one)) for one in segments]
     _check_disjoint(entries)
+    live = BitMap([rows.fragment.id for rows in table._snapshot.fragments])
     for entry in entries:
         entry.name = index_name
+        set_covered(entry, (covered(entry) or BitMap()) & live, runs=True)
     from pylanceref.index_statistics import describe  # imports every type of index
 
     if len({type_name(entry) for entry in entries}) > 1:
         raise IndexMixed(f"segment set for index '{index_name}' mixes incompatible types")
     before = _replaceable(table, index_name, column, replace=True)
-    removed = _replaced(table, before, entries)
+    removed = _replaced(live, before, entries)
     kept = [one for one in before if one not in removed]
     for index in table._snapshot.indices.of([*kept, *entries]).known:
         shown = [describe(index.kind, one) for one in index.segments]
@@ -242,11 +247,10 @@ def commit_existing_index_segments(
     return table
 
 
-def _replaced(table: OpenTable, before: Entries, new: Entries) -> Entries:
+def _replaced(live: BitMap, before: Entries, new: Entries) -> Entries:
     """Return the segments in whose place new ones stand. Raises IndexRefused, IndexMixed."""
     name = new[0].name
     given = BitMap().union(*(covered(entry) or BitMap() for entry in new))
-    live = BitMap([rows.fragment.id for rows in table._snapshot.fragments])
     if any(type_name(one) != type_name(new[0]) for one in before):
         if live - given:
             raise IndexMixed(f"type of '{name}': missing current fragments {[*live - given]}")

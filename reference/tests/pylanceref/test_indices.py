@@ -86,8 +86,8 @@ def built(dataset, kind, *numbers):
 
 
 def test_segments_are_built_apart_and_committed_together(dataset):
-    """Two of them merged, one as it is; coverage must not overlap."""
-    parts = built(dataset, "BTREE", 0, 1, 2)
+    """Two of them merged, one as it is; coverage must not overlap, and is of what is left."""
+    *parts, late = built(dataset, "BTREE", 0, 1, 2, 3)
     assert names(dataset) == []
     merged = dataset.merge_existing_index_segments(parts[:2])
     assert set(merged.fragment_ids) == {0, 1}
@@ -96,6 +96,9 @@ def test_segments_are_built_apart_and_committed_together(dataset):
     dataset.commit_existing_index_segments("x", "i", [merged, parts[2]])
     assert names(dataset) == [("x", "BTree")] * 2
     assert dataset.to_table(filter="i in (3, 30, 60, 99)")["i"].to_pylist() == [3, 30, 60, 99]
+    dataset.delete("i >= 75")
+    dataset.commit_existing_index_segments("x", "i", [late])
+    assert set() == dataset.list_indices()[-1]["fragment_ids"]
     with pytest.raises(ValueError, match="fragment_ids"):
         dataset.create_index_uncommitted("i", "BTREE")
 
