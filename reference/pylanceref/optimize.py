@@ -262,7 +262,7 @@ def _committed(
     read = rewrites[0].read_version
     messages = [[one.to_message() for one in result.new_fragments] for result in rewrites]
     new = [fragment for held in messages for fragment in held]
-    reservation = new_transaction(read)
+    reservation = new_transaction(dataset.version)
     reservation.reserve_fragments.num_fragments = len(new)
     store = dataset._snapshot.store
     version = commit(store, Staged(reservation), CommitPolicy(), dataset._ctx)
@@ -277,14 +277,12 @@ def _committed(
         old = [one.to_message() for one in result.original_fragments]
         transaction.rewrite.groups.add(old_fragments=old, new_fragments=held)
         groups.append(([by_id[one.id] for one in old], held))
-    reuse = None
+    reuse, known = None, dataset._snapshot if dataset.version > read else snapshot
     if deferred:
-        reuse = compaction.reuse_entry(snapshot, groups, version, draft)
+        reuse = compaction.reuse_entry(known, groups, version, draft)
     else:
-        transaction.rewrite.rewritten_indices.extend(
-            compaction.rewrite_moved(snapshot, groups, draft)
-        )
-    dataset._commit(Staged(transaction, reuse_index=reuse, read=snapshot.manifest, draft=draft))
+        transaction.rewrite.rewritten_indices.extend(compaction.rewrite_moved(known, groups, draft))
+    dataset._commit(Staged(transaction, reuse_index=reuse, read=known.manifest, draft=draft))
     each = zip(*(astuple(result.metrics) for result in rewrites), strict=True)
     return CompactionMetrics(*map(sum, each))
 
