@@ -74,13 +74,13 @@ def _known(indices: Entries) -> Iterator[tuple[table_pb2.IndexMetadata, bitmaps.
 
 
 def create_index(builder: Builder) -> None:
-    """Remove entries by uuid, and put new ones after the others.
+    """Remove entries by uuid, and put new ones after the others, once each.
 
     Raises OperationRefused for an entry on a field that the table does not have.
     """
     given = builder.transaction.create_index
-    removed = {one.uuid.uuid for one in given.removed_indices}
-    kept = [one for one in builder.indices if one.uuid.uuid not in removed]
+    replaced = {one.uuid.uuid for one in (*given.removed_indices, *given.new_indices)}
+    kept = [one for one in builder.indices if one.uuid.uuid not in replaced]
     for index in given.new_indices:
         missing = sorted(set(index.fields) - builder.field_ids)
         if missing:

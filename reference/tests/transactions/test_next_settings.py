@@ -97,14 +97,16 @@ def test_an_update_notes_what_it_took_in():
 
 
 def test_of_several_segments_the_dead_ones_go():
-    """Segments of dead fragments go, except the only one or the first."""
+    """Segments of dead fragments go, except the only one or the first; one made again is one."""
     segments = [versions.index("x", 0, [0], 1), versions.index("x", 0, [1], 2)]
     alone = versions.index("y", 0, [0], 3)
     before = versions.indexed(versions.table(), *segments, alone)
 
     one = versions.after(before, delete={"deleted_fragment_ids": [0]})
     none = versions.after(before, delete={"deleted_fragment_ids": [0, 1]})
+    again = versions.after(before, create_index={"new_indices": [alone]})
 
+    assert before.indices == again.indices
     assert [2, 3] == [int.from_bytes(entry.uuid.uuid, "big") for entry in one.indices]
     assert [1, 3] == [int.from_bytes(entry.uuid.uuid, "big") for entry in none.indices]
 
