@@ -244,14 +244,20 @@ def file_version_of(table: OpenTable, named: str | None) -> FileVersion:
 def retried(
     table: OpenTable, attempt: Callable[[], R], conflict_retries: int, retry_timeout: timedelta
 ) -> R:
-    """Run an edit, again from the latest version where a conflict asks for it."""
-    end = time.monotonic() + retry_timeout.total_seconds()
-    for number in range(conflict_retries):
+    """Run an edit, again from the latest version where a conflict asks for it.
+
+    A table whose edit failed is at the version it was.
+    """
+    end, read = time.monotonic() + retry_timeout.total_seconds(), table._snapshot
+    number = 0
+    while True:
         try:
             return attempt()
-        except CommitConflictError as conflict:
-            if not conflict.retryable or time.monotonic() > end:
+        except Exception as error:
+            again = isinstance(error, CommitConflictError) and error.retryable
+            if not again or number >= conflict_retries or time.monotonic() > end:
+                table._snapshot = read
                 raise
         time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
         table._move_to(None)
-    return attempt()
+        number += 1

@@ -15,7 +15,7 @@ from tests.operations.tables import column, table
 
 
 def test_an_edit_that_does_not_fit_changes_nothing(tmp_path):
-    """Neither the version nor the files."""
+    """Neither the version nor the files, nor what is open where it is made again and fails then."""
     made = table(tmp_path)
     before = sorted(one.name for one in tmp_path.rglob("*"))
     for call in (
@@ -27,6 +27,12 @@ def test_an_edit_that_does_not_fit_changes_nothing(tmp_path):
             call()
 
     assert (2, before) == (made.version, sorted(one.name for one in tmp_path.rglob("*")))
+    other = pylanceref.dataset(tmp_path)
+    other.delete("a = 3")
+    other.drop_columns(["b"])
+    with pytest.raises(QueryRefused):
+        made.delete("a = 3 or b = 7")
+    assert 2 == made.version
 
 
 @pytest.mark.parametrize(("second", "joined"), [("a = 3", True), ("a in (2, 3)", False)])
