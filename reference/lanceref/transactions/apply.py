@@ -66,7 +66,10 @@ def append(builder: Builder) -> None:
 
 
 def overwrite(builder: Builder) -> None:
-    """Put the fragments, schema and storage version of an Overwrite in place of the old ones."""
+    """Put the fragments, schema and storage version of an Overwrite in place of the old ones.
+
+    Whatever ids its fragments have, they get new ones.
+    """
     staged, message = builder.staged, builder.message
     given = builder.transaction.overwrite
     builder.indices.clear()
@@ -78,7 +81,10 @@ def overwrite(builder: Builder) -> None:
     message.data_format.version = str(staged.storage_version)
     message.config.update(given.config_upsert_values)
     message.base_paths.extend(given.initial_bases)
-    _add(builder, given.fragments)
+    added = [copy_of(one) for one in given.fragments]
+    for one in added:
+        one.id = 0
+    _add(builder, added)
 
 
 def _add(builder: Builder, fragments: Iterable[table_pb2.DataFragment]) -> None:

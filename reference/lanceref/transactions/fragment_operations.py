@@ -91,6 +91,8 @@ def replace_data(builder: Builder) -> None:
     given = builder.transaction.data_replacement
     if len({tuple(one.new_file.fields) for one in given.replacements}) > 1:
         raise OperationRefused("All new data files must have the same fields")
+    if len({one.fragment_id for one in given.replacements}) < len(given.replacements):
+        raise OperationRefused("A fragment is replaced twice")
     for one in given.replacements:
         fragment = builder.fragment(one.fragment_id)
         if fragment is None:

@@ -155,12 +155,12 @@ class Builder:
         return {} if self.before is None else {one.id: one for one in self.before.fragments}
 
     def new_ids(self, fragments: Iterable[table_pb2.DataFragment]) -> list[table_pb2.DataFragment]:
-        """Return copies of fragments, under new ids where they have none (0) or one that lives."""
-        taken, message = {one.id for one in self.message.fragments}, self.message
+        """Return copies of fragments, under new ids where they have none (0)."""
+        message = self.message
         next_id = message.max_fragment_id + 1 if message.HasField("max_fragment_id") else 0
         copies = [copy_of(fragment) for fragment in fragments]
         for copy in copies:
-            if copy.id == 0 or copy.id in taken:
+            if copy.id == 0:
                 copy.id, next_id = next_id, next_id + 1
             self.note_id(copy.id)
         return copies

@@ -141,7 +141,7 @@ def test_a_version_that_is_gone_is_a_conflict(tmp_path):
 
 
 def test_a_table_is_created_once(tmp_path):
-    """A table is created once, and an append creates none."""
+    """A table is created once, an append creates none, and an overwrite gives ids of its own."""
     store = LocalStore(tmp_path)
     with pytest.raises(errors.NotFound, match="must already exist unless"):
         _commit(store, _append(0))
@@ -154,6 +154,10 @@ def test_a_table_is_created_once(tmp_path):
         staged.transaction.uuid = wrong
         with pytest.raises(errors.OperationRefused, match="no part of a file's name"):
             _commit(store, staged)
+    staged = _overwrite(1)
+    staged.transaction.overwrite.fragments[0].id = 9
+    _commit(store, staged)
+    assert [1] == _ids(store)
 
 
 def test_of_many_writers_each_gets_a_version(tmp_path):
