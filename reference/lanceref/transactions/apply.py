@@ -66,10 +66,7 @@ def append(builder: Builder) -> None:
 
 
 def overwrite(builder: Builder) -> None:
-    """Put the fragments, schema and storage version of an Overwrite in place of the old ones.
-
-    Whatever ids its fragments have, they get new ones.
-    """
+    """Put the fragments, schema and storage version of an Overwrite in place, under new ids."""
     staged, message = builder.staged, builder.message
     given = builder.transaction.overwrite
     builder.indices.clear()
@@ -81,9 +78,9 @@ def overwrite(builder: Builder) -> None:
     message.data_format.version = str(staged.storage_version)
     message.config.update(given.config_upsert_values)
     message.base_paths.extend(given.initial_bases)
-    added = [copy_of(one) for one in given.fragments]
+    added = list(map(copy_of, given.fragments))
     for one in added:
-        one.id = 0
+        one.ClearField("id")
     _add(builder, added)
 
 

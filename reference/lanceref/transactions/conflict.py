@@ -61,14 +61,13 @@ def operation_of(transaction: Transaction | None) -> str:
     return "" if transaction is None else transaction.WhichOneof("operation") or ""
 
 
-def fragments_of(transaction: Transaction) -> bitmaps.BitMap:
+def fragments_of(given: Transaction) -> bitmaps.BitMap:
     """Return the ids of fragments that are updated, removed or rewritten."""
-    given = transaction
     ids = [one.id for one in (*given.delete.updated_fragments, *given.update.updated_fragments)]
     ids += [one.id for group in given.rewrite.groups for one in group.old_fragments]
     ids += [one.fragment_id for one in given.data_replacement.replacements]
     ids += [one.fragment_id for one in given.data_overlay.groups]
-    return bitmaps.BitMap(ids) | removed_fragments(transaction)
+    return bitmaps.BitMap(ids) | removed_fragments(given)
 
 
 def removed_fragments(transaction: Transaction) -> bitmaps.BitMap:
@@ -313,8 +312,7 @@ def assumed_transaction(staged: Staged, latest: Manifest) -> Transaction | None:
     It touches what they may have touched of that which ours was made from.
     """
     ours = staged.transaction
-    nothing = Transaction()
-    nothing.reserve_fragments.num_fragments = 0
+    nothing = Transaction(reserve_fragments=Transaction.ReserveFragments())
     operation = operation_of(ours)
     live = {one.id: one for one in latest.message.fragments}
     if operation in ALOOF:

@@ -89,10 +89,9 @@ def drop_unused_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
 def replace_data(builder: Builder) -> None:
     """Put new files in place of the columns they hold. Raises OperationRefused."""
     given = builder.transaction.data_replacement
-    if len({tuple(one.new_file.fields) for one in given.replacements}) > 1:
-        raise OperationRefused("All new data files must have the same fields")
-    if len({one.fragment_id for one in given.replacements}) < len(given.replacements):
-        raise OperationRefused("A fragment is replaced twice")
+    held = {one.fragment_id: tuple(one.new_file.fields) for one in given.replacements}
+    if len(set(held.values())) > 1 or len(held) < len(given.replacements):
+        raise OperationRefused("All new data files must have the same fields, one for a fragment")
     for one in given.replacements:
         fragment = builder.fragment(one.fragment_id)
         if fragment is None:

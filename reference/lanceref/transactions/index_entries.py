@@ -221,8 +221,7 @@ def move_bitmaps(builder: Builder, groups: Groups, rewritten: Collection[bytes])
     replaced = bitmaps.BitMap([number for old, _ in groups for number in old])
     for index, bitmap in _known(builder.indices):
         if index.uuid.uuid not in rewritten:
-            by_address = _by_address(index)
-            set_covered(index, bitmap - replaced if by_address else moved(bitmap, groups))
+            set_covered(index, bitmap - replaced if _by_address(index) else moved(bitmap, groups))
 
 
 def moved(bitmap: bitmaps.BitMap, groups: Groups) -> bitmaps.BitMap:

@@ -156,9 +156,8 @@ class Builder:
 
     def new_ids(self, fragments: Iterable[table_pb2.DataFragment]) -> list[table_pb2.DataFragment]:
         """Return copies of fragments, under new ids where they have none (0)."""
-        message = self.message
+        copies, message = list(map(copy_of, fragments)), self.message
         next_id = message.max_fragment_id + 1 if message.HasField("max_fragment_id") else 0
-        copies = [copy_of(fragment) for fragment in fragments]
         for copy in copies:
             if copy.id == 0:
                 copy.id, next_id = next_id, next_id + 1

@@ -78,8 +78,8 @@ def _replaced(maker, uri):
     maker.LanceDataset.commit(uri, operation, read_version=made.version)
 
 
-def _updated(made):
-    made.update({"b": "7"}, where="a > 1")
+def _update(made, where="a > 1"):
+    made.update({"b": "7"}, where=where)
 
 
 def _merged(made):
@@ -87,7 +87,7 @@ def _merged(made):
     merge.execute(pa.table({"a": [1, 9], "b": [5, 6]}))
 
 
-@pytest.mark.parametrize("edit", [_updated, _merged])
+@pytest.mark.parametrize("edit", [_update, _merged])
 @pytest.mark.parametrize("versions", [("2.0", "2.1"), ("2.1", "2.0"), ("2.2", "2.3")])
 def test_an_edit_that_is_made_again_keeps_its_file_version(tmp_path, maker, edit, versions):
     """That of the table as the edit found it, though an overwrite has another since."""
@@ -103,20 +103,12 @@ def test_an_edit_that_is_made_again_keeps_its_file_version(tmp_path, maker, edit
     assert [versions[1], versions[0]] == found
 
 
-def _delete(made, where):
-    made.delete(where)
-
-
-def _update(made, where):
-    made.update({"b": "7"}, where=where)
-
-
 def _merge(made, where):
     merge = made.merge_insert("a").when_not_matched_insert_all()
     merge.when_not_matched_by_source_delete(where).execute(pa.table({"a": [90], "b": [1]}))
 
 
-@pytest.mark.parametrize("edit", [_delete, _update, _merge])
+@pytest.mark.parametrize("edit", [lambda made, where: made.delete(where), _update, _merge])
 def test_an_edit_over_a_restore_is_made_again_where_it_takes_whole_fragments(tmp_path, maker, edit):
     """After a delete of one row and a restore; an edit of the row and of others is refused."""
     uri = str(tmp_path)

@@ -220,7 +220,7 @@ REFUSED = [
     ("data_replacement", {"replacements": [_replaced(9, 0)]}, "not found in existing"),
     ("data_replacement", {"replacements": [_replaced(0, 0), _replaced(1, 1)]}, "the same fields"),
     ("data_replacement", {"replacements": [_replaced(0, 1, **LEGACY)]}, "no changes were made"),
-    ("data_replacement", {"replacements": [_replaced(0, 1), _replaced(0, 1)]}, "twice"),
+    ("data_replacement", {"replacements": [_replaced(0, 1), _replaced(0, 1)]}, "one for"),
     ("merge", {"fragments": [FIRST], "schema": versions.FIELDS}, r"fragments \[1\]"),
     ("append", {"fragments": [manifests.fragment(2**53, versions.files(0))]}, "no row addresses"),
     ("restore", {"version": 9}, "not found"),
