@@ -92,10 +92,9 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
     Raises AlreadyExists when there must be no table, NotFound when there must be one,
     CommitConflict when another commit conflicts, UnknownFlag when this writer may not.
     """
+    make = _commit_detached if policy.detached else _commit_next
     with staged.draft:
-        if policy.detached:
-            return _commit_detached(store, staged, ctx)
-        return _commit_next(store, staged, policy, ctx)
+        return make(store, staged, policy, ctx)
 
 
 def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
@@ -138,7 +137,7 @@ def _readable(data: bytes, stored: StoredVersions) -> bytes:
     return data
 
 
-def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
+def _commit_detached(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
     """Make a version that is not in the line of versions, under a random number."""
     name = manifest_names.find_version(store, ctx, staged.transaction.read_version or None)
     if name.scheme == "V1":
@@ -149,8 +148,11 @@ def _commit_detached(store: Store, staged: Staged, ctx: Context) -> int:
     stored = StoredVersions(store, ctx)
     data = _readable(encode_next(before, staged, stored, version), stored)
     write_transaction(store, staged.transaction, staged.draft)
-    staged.draft.hand_over()
-    store.put_if_absent(manifest_names.name_of(version, "detached").path, data)
+    name = manifest_names.name_of(version, "detached")
+    lock = policy.lock or store.options.commit_lock
+    with nullcontext() if lock is None else lock(version):
+        staged.draft.hand_over()
+        _put(store, name, data, staged.transaction, ctx, lock)
     return version
 
 
@@ -256,9 +258,7 @@ def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Man
     ours, rows = staged.transaction, staged.affected
     leads_on = staged.reuse_index is not None
     if leads_on and staged.read is not None and reuse_of(latest) != reuse_of(staged.read):
-        raise CommitConflict(
-            "rewrite", "one whose moves ours lacks", latest.version, retryable=True
-        )
+        raise CommitConflict("rewrite", "one of other moves", latest.version, retryable=True)
     decision = conflict.verdict(ours, theirs)
     if decision is conflict.Verdict.STANDS:
         return

@@ -204,7 +204,7 @@ class Lock:
 
 
 def test_a_lock_decides_where_the_store_cannot(server):
-    """Without conditional puts a commit needs a lock, which an opened table keeps."""
+    """Without conditional puts any commit needs a lock, which an opened table keeps."""
     options = {**server.options, "aws_conditional_put": "disabled"}
     uri, lock = server.uri(), Lock()
     with pytest.raises(Unconditional):
@@ -215,8 +215,10 @@ def test_a_lock_decides_where_the_store_cannot(server):
     table = pylanceref.dataset(uri, storage_options=options, commit_lock=lock)
     table.delete("a = 1")
     table.checkout_version(1).restore()
+    nothing = pylanceref.LanceOperation.Delete([], [], "false")
+    apart = pylanceref.LanceDataset.commit(table, nothing, read_version=3, detached=True)
 
-    assert [1, 2, 3] == lock.held
+    assert [1, 2, 3, apart.version] == lock.held
     assert 3 == pylanceref.dataset(uri, storage_options=options).count_rows()
 
 
