@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from datetime import timedelta
@@ -248,16 +249,19 @@ def retried(
 
     A table whose edit failed is at the version it was.
     """
-    end, read = time.monotonic() + retry_timeout.total_seconds(), table._snapshot
-    number = 0
-    while True:
-        try:
-            return attempt()
-        except Exception as error:
-            again = isinstance(error, CommitConflictError) and error.retryable
-            if not again or number >= conflict_retries or time.monotonic() > end:
-                table._snapshot = read
-                raise
-        time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
-        table._move_to(None)
-        number += 1
+    end, number = time.monotonic() + retry_timeout.total_seconds(), 0
+    with ExitStack() as on_failure:
+        on_failure.callback(setattr, table, "_snapshot", table._snapshot)
+        while True:
+            try:
+                result = attempt()
+            except CommitConflictError as conflict:
+                is_late = number >= conflict_retries or time.monotonic() > end
+                if not conflict.retryable or is_late:
+                    raise
+            else:
+                on_failure.pop_all()
+                return result
+            time.sleep(random.uniform(0, PAUSE_SECONDS * 2 ** min(number, 5)))
+            table._move_to(None)
+            number += 1
