@@ -78,11 +78,11 @@ def run(python: str, script: Path) -> tuple[str, str]:
             )
         except subprocess.TimeoutExpired:
             return UNTOLD, f"no answer in {PATIENCE} seconds"
-    told = " ".join(done.stdout.split())
-    if done.returncode not in (0, 1) or "Traceback" in done.stderr or _NOT_OFFERED.search(told):
+    output = " ".join(done.stdout.split())
+    if done.returncode not in (0, 1) or "Traceback" in done.stderr or _NOT_OFFERED.search(output):
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        return UNTOLD, told or lines[-1]
-    return (THERE if done.returncode else GONE), told
+        return UNTOLD, output or lines[-1]
+    return (THERE if done.returncode else GONE), output
 
 
 def checks(root: Path, entries: Mapping[str, Divergence]) -> Iterator[Finding]:
@@ -132,7 +132,7 @@ def render(
     counts = Counter(entry.severity for entry in defects)
     scripts = sum((root / SCRIPTS / entry.script).exists() for entry in defects)
     releases = sorted(results, key=lambda one: [int(part) for part in one.split(".")])
-    told = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES)
+    totals = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES)
     lines = [
         "# Defects of pylance",
         "",
@@ -141,7 +141,7 @@ def render(
         "`nox -s defects -- --release 13.0.0` on another release. A script needs nothing but",
         "pylance: `python spec/defects/NAME.py` exits with 1 while the defect is there.",
         "",
-        f"{len(defects)} defects, {scripts} of them with a script: {told}.",
+        f"{len(defects)} defects, {scripts} of them with a script: {totals}.",
         "",
         f"| defect | severity | {' | '.join(releases)} | script |",
         "|---|---|" + "---|" * (len(releases) + 1),
@@ -191,8 +191,8 @@ def main() -> int:
             script = root / SCRIPTS / entry.script
             if not script.exists() or not fnmatch(script.stem, options.only):
                 continue
-            outcome, told = run(python, script)
-            print(f"{outcome:11} {entry.id}: {told[:150]}", flush=True)
+            outcome, output = run(python, script)
+            print(f"{outcome:11} {entry.id}: {output[:150]}", flush=True)
             if known.get(entry.id, outcome) != outcome and not options.write:
                 findings.append(Finding(f"{SCRIPTS}/{script.name}", 0, f"{outcome} on {release}"))
             known[entry.id] = outcome

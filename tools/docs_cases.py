@@ -56,8 +56,10 @@ def _renderer(clauses: Mapping[str, Clause], judged: Sequence[Judged]) -> Callab
         return f"../spec/{chapter}.html#{clause_id}"
 
     def render(case: Case) -> str:
-        told = [(one.label, one.outcomes.get(case.id, "not run")) for one in judged]
-        text = template.render(case=case, view=hexdump.view(case), verdicts=told, clause_link=link)
+        verdicts = [(one.label, one.outcomes.get(case.id, "not run")) for one in judged]
+        text = template.render(
+            case=case, view=hexdump.hex_view(case), verdicts=verdicts, clause_link=link
+        )
         return text.replace("\n\n", "\n")
 
     return render

@@ -43,12 +43,12 @@ def shown(cases: Iterable[Case], judged: Sequence[Judged]) -> dict[str, Shown]:
                 continue
             one = found.setdefault(named["id"], Shown())
             (one.keeping if named["role"] == "positive" else one.breaking).append(case.id)
-            for who in judged:
-                outcome = who.outcomes.get(case.id)
+            for implementation in judged:
+                outcome = implementation.outcomes.get(case.id)
                 if outcome == Outcome.PASS:
-                    one.right.add(who.label)
+                    one.right.add(implementation.label)
                 elif outcome is not None and outcome != Outcome.UNSUPPORTED:
-                    one.wrong[who.label] = one.wrong.get(who.label, 0) + 1
+                    one.wrong[implementation.label] = one.wrong.get(implementation.label, 0) + 1
     return found
 
 
@@ -106,9 +106,13 @@ def _status(clause: Clause, found: Shown) -> Iterator[str]:
             yield f'<p class="status">{word} {_links(ids)}</p>'
     if clause.is_must and not clause.untestable and not found.breaking:
         yield '<p class="status">no case breaks it</p>'
-    chips = [f'<span class="chip bad">{who}: {n} wrong</span>' for who, n in found.wrong.items()]
+    chips = [
+        f'<span class="chip bad">{implementation}: {n} wrong</span>'
+        for implementation, n in found.wrong.items()
+    ]
     chips += [
-        f'<span class="chip good">{who}</span>' for who in sorted(found.right - found.wrong.keys())
+        f'<span class="chip good">{implementation}</span>'
+        for implementation in sorted(found.right - found.wrong.keys())
     ]
     if chips:
         yield f'<p class="status">{" ".join(chips)}</p>'

@@ -17,10 +17,10 @@ class _Page(HTMLParser):
         self.places: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.places.add(given.get("id") or "")
-        if tag == "a" and given.get("href"):
-            self.links.append(str(given["href"]))
+        attributes = dict(attrs)
+        self.places.add(attributes.get("id") or "")
+        if tag == "a" and attributes.get("href"):
+            self.links.append(str(attributes["href"]))
 
 
 def broken(root: Path) -> Iterator[str]:

@@ -14,7 +14,7 @@ from lance_conformance.cases import Case
 from lance_conformance.matrix.judged import Judged
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome
 from lance_conformance.reports import score
-from lance_conformance.reports.score import Part, percent
+from lance_conformance.reports.score import Ratio, percent
 from lance_conformance.runner import CaseResult
 
 FOLDER = "failing"
@@ -30,7 +30,7 @@ def scoreboard(cases: Sequence[Case], judged: Sequence[Judged]) -> str:
         results = _results(cases, one)
         numbers = score.numbers(results)
         claimed = sum(result.outcome != Outcome.UNSUPPORTED for result in results)
-        cells = "".join(_number(numbers.get(name, Part(0, 0))) for name in names)
+        cells = "".join(_number(numbers.get(name, Ratio(0, 0))) for name in names)
         rows.append(f"<tr><th>{_link(one)}</th>{cells}<td>{claimed}</td></tr>")
     begin = f'<table class="areas"><tr><th>implementation</th>{head}<th>claimed</th></tr>'
     return "\n".join([begin, *rows, "</table>"])
@@ -80,9 +80,9 @@ def _line(result: CaseResult) -> str:
 
 def _results(cases: Sequence[Case], one: Judged) -> list[CaseResult]:
     """Return the result of each active case that an implementation was asked about."""
-    told = one.outcomes
-    asked = (case for case in cases if case.is_active and case.id in told)
-    return [CaseResult(case, Outcome(told[case.id])) for case in asked]
+    outcomes = one.outcomes
+    run_cases = (case for case in cases if case.is_active and case.id in outcomes)
+    return [CaseResult(case, Outcome(outcomes[case.id])) for case in run_cases]
 
 
 def _by(results: Sequence[CaseResult], parts: Sequence[str]) -> Mapping[str, list[CaseResult]]:
@@ -97,7 +97,7 @@ def _part(case: Case) -> str:
     return "/".join(case.id.split("/")[:2])
 
 
-def _number(part: Part) -> str:
+def _number(part: Ratio) -> str:
     if not part.cases:
         return '<td class="none">–</td>'
     share = f"<b>{percent(part.share)}</b> <small>{part.good} of {part.cases}</small>"

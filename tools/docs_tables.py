@@ -59,8 +59,8 @@ def trend(matrix: Mapping[str, Any]) -> str:
 
 
 def _share(matrix: Mapping[str, Any], release: str) -> float:
-    told = [row["releases"].get(release, NOT_RUN) for row in matrix["read"]]
-    return told.count("pass") / max(1, len(told) - told.count(NOT_RUN))
+    outcomes = [row["releases"].get(release, NOT_RUN) for row in matrix["read"]]
+    return outcomes.count("pass") / max(1, len(outcomes) - outcomes.count(NOT_RUN))
 
 
 def _y(share: float) -> float:

@@ -28,23 +28,23 @@ import jsonschema
 import pyarrow as pa
 import pylanceref
 from findings import Finding, conclude
-from lance_conformance import register, stored, suite, violations
-from lance_conformance.acting import act
+from lance_conformance import case_storage, register, suite, violation_policy
+from lance_conformance.adapter_output import read_output
 from lance_conformance.adapters.reference import adapter, hello, in_process
 from lance_conformance.cases import load_case
-from lance_conformance.checks import alternative
-from lance_conformance.compare import first_difference
+from lance_conformance.checks import applicable_expectation
 from lance_conformance.derived_requirements import derive
-from lance_conformance.hexmap import HEXMAP, hexmap
-from lance_conformance.inputs import copy_input
-from lance_conformance.nearness import settled
+from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
+from lance_conformance.input_copy import copy_input
 from lance_conformance.outcomes import Outcome
-from lance_conformance.output import read_output
+from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.build import read_files
 from lance_conformance.recipes.cases import RECIPES
-from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.model import DATA, DATASET, Negative
-from lance_conformance.session import Answer, Claims
+from lance_conformance.scenario import run_scenario
+from lance_conformance.search_scores import align_scores
+from lance_conformance.session import Claims, RequestResult
+from lance_conformance.table_diff import first_difference
 from lanceref.core.errors import LanceError
 from lanceref.inspection import explain_source, validate
 from lanceref.storage import BytesSource
@@ -72,7 +72,7 @@ def load(root: Path) -> dict[str, Case]:
 
 def _folder(case_id: str) -> Path:
     """Return the folder with every file of a case."""
-    return stored.case_folder(FIXTURES / case_id)
+    return case_storage.case_folder(FIXTURES / case_id)
 
 
 def check_manifest(folder: str, case: Case, schema: Case) -> Iterator[str]:
@@ -82,15 +82,15 @@ def check_manifest(folder: str, case: Case, schema: Case) -> Iterator[str]:
     if case["id"] != folder:
         yield f"the id {case['id']} is not the path"
     text = (FIXTURES / folder / "case.json").read_text("utf-8")
-    if text != suite.canonical(case):
+    if text != suite.canonical_text(case):
         yield "not in canonical form: run lance-conformance fmt"
 
 
 def check_hashes(folder: str, case: Case) -> Iterator[str]:
     """Yield inputs and expectations whose bytes are not those of the manifest."""
-    given = case["input"]
-    listed = {given["path"]: given["sha256"]} if "path" in given else {}
-    listed |= {f"{DATASET}/{name}": digest for name, digest in given.get("files", {}).items()}
+    case_input = case["input"]
+    listed = {case_input["path"]: case_input["sha256"]} if "path" in case_input else {}
+    listed |= {f"{DATASET}/{name}": digest for name, digest in case_input.get("files", {}).items()}
     for expected in case["expect"]:
         if "table" in expected:
             listed[expected["table"]["path"]] = expected["table"]["sha256"]
@@ -155,10 +155,10 @@ def check_verdict(folder: str, case: Case) -> Iterator[str]:
         return
     if "table" in expected:
         order = expected["table"]["order"]
-        wanted = _expected(folder, expected)
+        expected_verdict = _expected(folder, expected)
         if "distance_rel" in expected.get("search", {}):
-            table = settled(wanted, table, expected["search"]["distance_rel"])
-        difference = first_difference(wanted, table, order=order)
+            table = align_scores(expected_verdict, table, expected["search"]["distance_rel"])
+        difference = first_difference(expected_verdict, table, order=order)
         if difference:
             yield f"reads as another table: {difference}"
     if "search" in expected and not expected.get("facts", {}).items() <= facts.items():
@@ -175,14 +175,14 @@ def check_verdict(folder: str, case: Case) -> Iterator[str]:
 
 
 def _check_read(case: Case, broken: set[str]) -> Iterator[str]:
-    """Yield that a case which has to be read breaks a clause for which a reader may refuse it."""
+    """Yield the clauses by which a reader may refuse a case that has to be read."""
     clauses = register.load()
-    said = {named["id"] for named in case["clauses"] if named["role"] == "negative"}
-    if {clauses[one].violation for one in said} != {violations.READ}:
+    stated = {named["id"] for named in case["clauses"] if named["role"] == "negative"}
+    if {clauses[one].violation for one in stated} != {violation_policy.READ}:
         return
-    words = (violations.REFUSE, violations.EITHER)
-    more = {one for one in broken - said if clauses[one].violation in words}
-    strict = sorted(one for one in more if not one.startswith("L.index."))  # reads need no index
+    strict_policies = (violation_policy.REFUSE, violation_policy.EITHER)
+    others = {one for one in broken - stated if clauses[one].violation in strict_policies}
+    strict = sorted(one for one in others if not one.startswith("L.index."))  # reads need no index
     if strict:
         yield f"breaks {strict} too, for which a reader may refuse it"
 
@@ -194,14 +194,14 @@ def check_steps(folder: str) -> Iterator[str]:
     """Take the steps of a case with the reference and yield what is not as expected."""
     case = load_case(FIXTURES / folder / "case.json", FIXTURES)
     with tempfile.TemporaryDirectory() as scratch:
-        given = copy_input(case.input_root, Path(scratch))
-        for acted in act(case, alternative(case, _CLAIMS), given, _ask):
+        table_path = copy_input(case.input_root, Path(scratch))
+        for acted in run_scenario(case, applicable_expectation(case, _CLAIMS), table_path, _ask):
             if acted.verdict.outcome != Outcome.PASS:
                 yield f"{acted.name}: {acted.verdict.detail}"
 
 
-def _ask(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
-    return Answer(in_process(op, fields))
+def _ask(actor: str, op: str, fields: Mapping[str, object]) -> RequestResult:
+    return RequestResult(in_process(op, fields))
 
 
 def _check_refusal(error: LanceError, case: Case) -> Iterator[str]:
@@ -254,9 +254,13 @@ def check_coverage(folder: str, case: Case) -> Iterator[str]:
             continue
         unowned = _unowned(data, name)
         if unowned:
-            yield f"{name}: nobody owns {unowned[:3]}"
-        beside = _folder(folder) / f"{DATA}{HEXMAP}"
-        if name == DATA and beside.exists() and beside.read_text("utf-8") != hexmap(data):
+            yield f"{name}: bytes without an owner: {unowned[:3]}"
+        hexmap_path = _folder(folder) / f"{DATA}{HEXMAP_SUFFIX}"
+        if (
+            name == DATA
+            and hexmap_path.exists()
+            and hexmap_path.read_text("utf-8") != build_hexmap(data)
+        ):
             yield "the hexmap is not what the reference says"
 
 
@@ -282,17 +286,17 @@ def required(folder: str, case: Case, cases: dict[str, Case]) -> Case:
     """Return what a case must require: what its bytes ask for; damaged, those it was made from."""
     damaged = case["kind"] in ("negative-file", "negative-dataset")
     parent = case["provenance"]["derived_from"] if damaged else folder
-    asked = {**cases[parent]["input"], "args": case["input"].get("args", {})}
+    case_input = {**cases[parent]["input"], "args": case["input"].get("args", {})}
     derived = {"file_version", "types", "encodings", "features", "reader_flags"}
     stated = {key: value for key, value in case["requires"].items() if key not in derived}
-    return {**stated, **_derived(parent, json.dumps(asked))}
+    return {**stated, **_derived(parent, json.dumps(case_input))}
 
 
 def check_requirements(folder: str, case: Case, cases: dict[str, Case]) -> Iterator[str]:
     """Yield what a case requires, typed or gone, that its bytes do not ask for."""
-    wanted = required(folder, case, cases)
-    if wanted != case["requires"]:
-        yield f"requires {case['requires']}, the bytes ask for {wanted}"
+    derived = required(folder, case, cases)
+    if derived != case["requires"]:
+        yield f"requires {case['requires']}, the bytes ask for {derived}"
 
 
 def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
@@ -310,7 +314,7 @@ def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
         if key in alike:
             yield Finding(f"fixtures/{name}", 0, f"tests the same as {alike[key]}")
         alike.setdefault(key, name)
-    for problem in suite.verify(FIXTURES):
+    for problem in suite.suite_problems(FIXTURES):
         yield Finding("fixtures/SUITE.json", 0, problem)
 
 
@@ -321,7 +325,7 @@ def check_base(revision: str) -> Iterator[Finding]:
     """
     command = ["git", "-C", str(ROOT), "show", f"{revision}:fixtures/{suite.SUITE}"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    before, now = json.loads(text)["cases"], suite.describe(FIXTURES)["cases"]
+    before, now = json.loads(text)["cases"], suite.suite_document(FIXTURES)["cases"]
     for name, digest in before.items():
         if now.get(name) != digest:
             yield Finding(f"fixtures/{name}", 0, f"not as in {revision}")
@@ -334,7 +338,7 @@ def main() -> int:
         return conclude("fixtures", list(check_base(sys.argv[-1])))
     cases = load(FIXTURES)
     if "--refresh" in sys.argv[1:]:
-        suite.write(FIXTURES)
+        suite.write_suite(FIXTURES)
     schema = suite.case_schema()
     findings = list(check_all(cases))
     for folder, case in cases.items():

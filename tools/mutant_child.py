@@ -121,13 +121,13 @@ class Judge:
     ) -> Verdict:
         """Return the first case that another answer comes out of, with a module changed."""
         changes = self._live.changes(source.path, tree)
-        asked = [name for name in ids if not self._unfit.get(name)]
+        fit = [name for name in ids if not self._unfit.get(name)]
         if changes is None:
-            return killer(self._root, source.module, tree, asked, seconds)
-        verdict = self._ask(changes, asked, seconds)
-        while verdict.case in asked and self._is_unfit(verdict.case):
-            asked.remove(verdict.case)
-            verdict = self._ask(changes, asked, seconds)
+            return killer(self._root, source.module, tree, fit, seconds)
+        verdict = self._ask(changes, fit, seconds)
+        while verdict.case in fit and self._is_unfit(verdict.case):
+            fit.remove(verdict.case)
+            verdict = self._ask(changes, fit, seconds)
         return verdict
 
     def told(self, source: Source, tree: ast.Module, work: Callable[[Tell], None]) -> Verdict:
@@ -164,13 +164,13 @@ class Judge:
 
 
 def _verdict(text: str) -> Verdict:
-    asked, _, end = text.rstrip("\n").rpartition("\n")
+    started, _, end = text.rstrip("\n").rpartition("\n")
     if end == UNASKED:
         return Verdict("", UNASKED)
     if end.startswith(LIVES):
         case = end.removeprefix(LIVES)
         return Verdict(case, OTHER_CLAUSE) if case else Verdict()
-    case = (asked if end.startswith("=") else text).rstrip("\n").rpartition("\n")[2]
+    case = (started if end.startswith("=") else text).rstrip("\n").rpartition("\n")[2]
     return Verdict(case or "(import)", end[1:] if end.startswith("=") else "died")
 
 
@@ -194,12 +194,12 @@ def in_child(work: Callable[[Tell], None]) -> str:
             os._exit(code)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        told = pipe.read().decode()
+        output = pipe.read().decode()
     os.waitpid(child, 0)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     shutil.rmtree(scratch, ignore_errors=True)
-    return told
+    return output
 
 
 def _send(pipe: int, text: str) -> None:
@@ -269,12 +269,12 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 class _Run:
     """Puts cases to the reference's adapter inside this process."""
 
-    def __init__(self, root: Path, wanted: Iterable[str] | None) -> None:
+    def __init__(self, root: Path, ids: Iterable[str] | None) -> None:
         from lance_conformance import cases
         from lance_conformance.adapters import reference
         from lance_conformance.protocol import Message
         from lance_conformance.runner import Worker
-        from lance_conformance.session import Answer, Claims, Limits, Session
+        from lance_conformance.session import Claims, Limits, RequestResult, Session
 
         class InProcess(Session):
             """A session whose adapter is a function."""
@@ -284,9 +284,11 @@ class _Run:
                 hello = reference.hello()
                 return Claims(hello["implementation"], hello["capabilities"], hello)
 
-            def ask(self, op: str, fields: Mapping[str, object], limits: Limits) -> Answer:
+            def request(
+                self, op: str, fields: Mapping[str, object], limits: Limits
+            ) -> RequestResult:
                 response: Message = {"id": 0, **reference.in_process(op, fields)}
-                return Answer(response)
+                return RequestResult(response)
 
             def another(self, name: str) -> Session:
                 return InProcess((), self.scratch / name)
@@ -295,11 +297,11 @@ class _Run:
                 """Nothing runs."""
 
         folder = root / "fixtures"
-        if wanted is None:
+        if ids is None:
             self._cases = {case.id: case for case in cases.load(folder) if case.is_active}
         else:
             self._cases = {
-                name: cases.load_case(folder / name / "case.json", folder) for name in wanted
+                name: cases.load_case(folder / name / "case.json", folder) for name in ids
             }
         self._session = InProcess((), Path())
         self._worker = Worker(self._session)
@@ -326,10 +328,10 @@ class _Run:
         return OTHER_CLAUSE if reject and not named and result.outcome == "pass" else result.outcome
 
 
-def runner(root: Path, wanted: Iterable[str] | None) -> _Run:
+def runner(root: Path, ids: Iterable[str] | None) -> _Run:
     """Import the packages anew, whatever the parent has of them."""
     forget(root)
-    return _Run(root, wanted)
+    return _Run(root, ids)
 
 
 def forget(root: Path) -> None:

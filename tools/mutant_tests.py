@@ -86,11 +86,11 @@ class Suite:
         self, source: Source, tree: ast.Module, ids: Sequence[str], seconds: float
     ) -> Verdict:
         """Return the first test that fails, with a module changed."""
-        asked = [name for name in ids if not self._unfit.get(name)]
-        verdict = self._ask(source, tree, asked, seconds)
-        while verdict.case in asked and self._is_unfit(source, verdict.case):
-            asked.remove(verdict.case)
-            verdict = self._ask(source, tree, asked, seconds)
+        fit = [name for name in ids if not self._unfit.get(name)]
+        verdict = self._ask(source, tree, fit, seconds)
+        while verdict.case in fit and self._is_unfit(source, verdict.case):
+            fit.remove(verdict.case)
+            verdict = self._ask(source, tree, fit, seconds)
         return verdict
 
     def _is_unfit(self, source: Source, test: str) -> bool:

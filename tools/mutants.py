@@ -97,14 +97,14 @@ def mutants(source: Source) -> list[Mutant]:
         seen[name] = seen.get(name, 0) + 1
         if place in unknown:
             continue
-        told = text if seen[name] == 1 else f"{text} ({seen[name]})"
+        label = text if seen[name] == 1 else f"{text} ({seen[name]})"
         end = getattr(place, "end_lineno", place.lineno) or place.lineno
         clauses = _clauses(function)
         body = range(function.body[0].lineno, (function.end_lineno or end) + 1)
         lines = place.lineno, end, body
         if place.lineno in compiled:
             lines = 1, source.text.count("\n"), range(1, source.text.count("\n") + 1)
-        found.append(Mutant(source.name, number, *lines, function.name, told, clauses))
+        found.append(Mutant(source.name, number, *lines, function.name, label, clauses))
     return found
 
 

@@ -177,16 +177,18 @@ def _put(
 
     Return what was said of each: who noticed it, or else whether all were asked.
     """
-    told: dict[str, dict[str, Judged]] = defaultdict(dict)
+    verdicts: dict[str, dict[str, Judged]] = defaultdict(dict)
     for seconds in (options.seconds * FIRST, options.seconds):
         for step in steps:
-            living = [m for m in work if not any(one.case for one in told[m.id].values())]
+            living = [m for m in work if not any(one.case for one in verdicts[m.id].values())]
             for one in _asked(step, living, pool, seconds, options):
-                told[one.id][step.file] = one
-            num_noticed = sum(any(one.case for one in said.values()) for said in told.values())
+                verdicts[one.id][step.file] = one
+            num_noticed = sum(
+                any(one.case for one in by_file.values()) for by_file in verdicts.values()
+            )
             print(f"{step.file}: {num_noticed} of {len(work)} are noticed", flush=True)
-    every = (list(said.values()) for said in told.values() if said)
-    return {said[0].id: max(said, key=lambda one: (one.case, one.how)) for said in every}
+    every = (list(by_file.values()) for by_file in verdicts.values() if by_file)
+    return {by_file[0].id: max(by_file, key=lambda one: (one.case, one.how)) for by_file in every}
 
 
 def _asked(
@@ -197,24 +199,24 @@ def _asked(
     known = _known(path)
     if options.again and is_first:
         known = {name: one for name, one in known.items() if one.case}
-    left = [
+    remaining = [
         one
         for one in work
         if one.id not in known or (not is_first and known[one.id].how == UNASKED)
         if not options.no_more
     ]
-    print(f"{len(work)} mutants, {len(work) - len(left)} judged before", flush=True)
-    topics = {path: topic(step.lines, path) for path in {mutant.path for mutant in left}}
-    given = [touching(mutant, step.lines) for mutant in left]
-    about = [topics[mutant.path] for mutant in left]
+    print(f"{len(work)} mutants, {len(work) - len(remaining)} judged before", flush=True)
+    topics = {path: topic(step.lines, path) for path in {mutant.path for mutant in remaining}}
+    tests_of = [touching(mutant, step.lines) for mutant in remaining]
+    about = [topics[mutant.path] for mutant in remaining]
     judged = partial(step.judged, seconds)
     with path.open("a", encoding="utf-8") as file:
-        for number, one in enumerate(pool.map(judged, left, given, about), 1):
+        for number, one in enumerate(pool.map(judged, remaining, tests_of, about), 1):
             known[one.id] = one
             file.write(json.dumps(_entry(one)) + "\n")
             file.flush()
             if number % 50 == 0:
-                print(f"{number} of {len(left)}", flush=True)
+                print(f"{number} of {len(remaining)}", flush=True)
     return [known[one.id] for one in work if one.id in known]
 
 
@@ -240,8 +242,8 @@ def _judged(seconds: float, mutant: Mutant, ids: Sequence[str], about: Mapping[s
     named = _CLAUSE.findall(source.text), mutant.clauses
     likely = [*(case for some in named for case in _judges[0].naming(some)), *_near(mutant)]
     tree = mutated(source, mutant.number)
-    asked = ordered(ids, likely, about)
-    return _found(mutant, ids, _judges[0].killer(source, tree, asked, seconds))
+    chosen = ordered(ids, likely, about)
+    return _found(mutant, ids, _judges[0].killer(source, tree, chosen, seconds))
 
 
 def _tested(seconds: float, mutant: Mutant, ids: Sequence[str], _: Mapping[str, int]) -> Judged:

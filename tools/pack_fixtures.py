@@ -21,11 +21,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import stored, suite
-from lance_conformance.hexmap import HEXMAP, hexmap
-from lance_conformance.recipes.change import trim
+from lance_conformance import case_storage, suite
+from lance_conformance.case_storage import ARCHIVE, MANIFEST, STORED_KEY
+from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
+from lance_conformance.recipes.apply_change import trim
 from lance_conformance.recipes.model import DATA
-from lance_conformance.stored import KEY, MANIFEST, PACK
 from sources import ROOT
 
 FIXTURES = ROOT / "fixtures"
@@ -46,10 +46,10 @@ def pack(root: Path) -> list[str]:
     """Pack every case below `root` that is stored plainly; return the ids of those changed."""
     holders: Holders = defaultdict(set)
     manifests = [json.loads(path.read_text("utf-8")) for path in sorted(root.rglob(MANIFEST))]
-    sources = {one for case in manifests for one in case.get(KEY, {}).get("from", [])}
+    sources = {one for case in manifests for one in case.get(STORED_KEY, {}).get("from", [])}
     plain = []
     for case in sorted(manifests, key=lambda case: "patch" in case):
-        if KEY in case or case["id"] in sources or (root / case["id"] / PACK).exists():
+        if STORED_KEY in case or case["id"] in sources or (root / case["id"] / ARCHIVE).exists():
             _register(root / case["id"], case["id"], holders)
         else:
             plain.append(case)
@@ -58,17 +58,17 @@ def pack(root: Path) -> list[str]:
 
 def _pack(root: Path, case: dict[str, Any], holders: Holders) -> bool:
     home = root / case["id"]
-    files, before = stored.own_files(home), stored.read_case(home)
+    files, before = case_storage.own_files(home), case_storage.read_case(home)
     files.pop(MANIFEST)
-    kept = f"{DATA}{HEXMAP}"
-    if files.get(kept) == hexmap(files.get(DATA, b"")).encode():
-        del files[kept], before[kept]
+    hexmap_name = f"{DATA}{HEXMAP_SUFFIX}"
+    if files.get(hexmap_name) == build_hexmap(files.get(DATA, b"")).encode():
+        del files[hexmap_name], before[hexmap_name]
     layout = _layout(root, case, files, holders)
     _store(home, case, files, layout)
-    if stored.read_case(home) != before:
+    if case_storage.read_case(home) != before:
         raise ValueError(f"{case['id']}: the packed case is not what it was")
     _register(home, case["id"], holders)
-    return bool(layout) or (home / PACK).exists()
+    return bool(layout) or (home / ARCHIVE).exists()
 
 
 def _layout(
@@ -77,8 +77,10 @@ def _layout(
     """Take out of `files` what others keep, and return how it is found."""
     sources: list[str] = []
     edits: list[dict[str, object]] = []
-    listed = stored.listed(case)
-    parent = stored.read_case(root / case["provenance"]["derived_from"]) if "patch" in case else {}
+    listed = case_storage.listed_hashes(case)
+    parent = (
+        case_storage.read_case(root / case["provenance"]["derived_from"]) if "patch" in case else {}
+    )
     for name, digest in listed.items():
         small = len(files[name]) < SHARED_BYTES and not name.endswith(".arrow")
         plain = name == DATA or small
@@ -142,8 +144,8 @@ def _store(
     for folder in folders:
         folder.rmdir()
     if layout:
-        case = {**case, KEY: layout}
-    (home / MANIFEST).write_text(suite.canonical(case), encoding="utf-8")
+        case = {**case, STORED_KEY: layout}
+    (home / MANIFEST).write_text(suite.canonical_text(case), encoding="utf-8")
     is_table = any("/" in name for name in files)
     packed = sorted(
         name
@@ -154,7 +156,7 @@ def _store(
         (home / name).write_bytes(files[name])
     if not packed:
         return
-    with zipfile.ZipFile(home / PACK, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(home / ARCHIVE, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in packed:
             info = zipfile.ZipInfo(name)  # dated 1980, so that the same files give the same bytes
             info.compress_type = zipfile.ZIP_DEFLATED
@@ -162,7 +164,7 @@ def _store(
 
 
 def _register(home: Path, case_id: str, holders: Holders) -> None:
-    for name, data in stored.own_files(home).items():
+    for name, data in case_storage.own_files(home).items():
         if name != MANIFEST:
             holders[hashlib.sha256(data).hexdigest()].add(case_id)
 

@@ -19,8 +19,8 @@ from typing import Any
 from findings import Finding, conclude
 from lance_conformance import protocol, schemas, vocabulary
 from lance_conformance.adapters.reference import in_process
-from lance_conformance.inputs import copy_input
-from lance_conformance.stored import case_folder
+from lance_conformance.case_storage import case_folder
+from lance_conformance.input_copy import copy_input
 from sources import ROOT
 
 PAGE = "conformance/PROTOCOL.md"
@@ -153,9 +153,9 @@ def fields(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[str]
 
 def capabilities(hello: dict[str, Any]) -> Iterator[str]:
     """Yield the tables of what `hello` can say of each operation."""
-    said = hello["properties"]["capabilities"]["properties"]
+    properties = hello["properties"]["capabilities"]["properties"]
     yield from ("| capability | words |", "|---|---|")
-    for op, one in said.items():
+    for op, one in properties.items():
         yield f"| `{op}` | {', '.join(f'`{word}`' for word in one.get('properties', ()))} |"
     yield from ("", "| word | meaning |", "|---|---|")
     for word, meaning in WORDS.items():
@@ -165,13 +165,13 @@ def capabilities(hello: dict[str, Any]) -> Iterator[str]:
 def example(op: str, root: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the request of a case for an operation, and the answer of the reference."""
     folder = case_folder(root / "fixtures" / EXAMPLES[op])
-    asked = json.loads((folder / "case.json").read_text("utf-8"))["input"]
+    case_input = json.loads((folder / "case.json").read_text("utf-8"))["input"]
     with tempfile.TemporaryDirectory() as scratch:
-        place = "path" if "path" in asked else "uri"
-        given = copy_input(folder / asked[place], Path(scratch))
-        step = next((one for one in asked.get("steps", ()) if one["op"] == op), None)
-        request: dict[str, Any] = {place: str(given), **MORE.get(op, {})}
-        request |= step["args"] if step else asked.get("args", {})
+        place = "path" if "path" in case_input else "uri"
+        input_path = copy_input(folder / case_input[place], Path(scratch))
+        step = next((one for one in case_input.get("steps", ()) if one["op"] == op), None)
+        request: dict[str, Any] = {place: str(input_path), **MORE.get(op, {})}
+        request |= step["args"] if step else case_input.get("args", {})
         if "input" in request:
             request["input"] = str(folder / request["input"])
         if op in _OUT:
@@ -213,7 +213,7 @@ def render(root: Path) -> tuple[str, list[Finding]]:
         if op in EXAMPLES or op == "hello":
             request, answer = example(op, root) if op in EXAMPLES else GREETING
             wrong = schemas.problems("protocol", request, f"{op}.request")
-            wrong += protocol.check_response(op, answer)
+            wrong += protocol.response_problems(op, answer)
             findings += [Finding(PAGE, 0, f"example of {op}: {problem}") for problem in wrong]
             arrows = (("→", request), ("←", answer))
             lines += ["```", *(f"{a} {json.dumps(m, ensure_ascii=False)}" for a, m in arrows)]

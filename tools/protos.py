@@ -48,10 +48,10 @@ def drift() -> list[str]:
     """Return the names of generated files that differ from what protoc makes now."""
     with tempfile.TemporaryDirectory() as folder:
         generate(Path(folder))
-        fresh = {p.name: p.read_bytes() for p in Path(folder, PACKAGE).iterdir()}
+        generated = {p.name: p.read_bytes() for p in Path(folder, PACKAGE).iterdir()}
     stored = {p.name: p.read_bytes() for p in GENERATED.glob("*_pb2.py*")}
     return sorted(
-        name for name in fresh.keys() | stored.keys() if fresh.get(name) != stored.get(name)
+        name for name in generated.keys() | stored.keys() if generated.get(name) != stored.get(name)
     )
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from lance_conformance.stored import materialised
+from lance_conformance.case_storage import materialise
 from sources import ROOT
 
 PAGES = {
@@ -98,16 +98,16 @@ def input_of(case: Path) -> Path:
     """Return the data file or the table of a case; what is no folder of a case is itself."""
     if not (case / "case.json").exists():
         return case
-    given = json.loads((case / "case.json").read_text(encoding="utf-8"))["input"]
-    return materialised(case / str(given.get("path") or given["uri"]))
+    case_input = json.loads((case / "case.json").read_text(encoding="utf-8"))["input"]
+    return materialise(case / str(case_input.get("path") or case_input["uri"]))
 
 
 def file_of(case: Path) -> Path:
     """Return the data file of a case; of a table, the only one it has."""
-    given = input_of(case)
-    if given.is_dir():
-        (given,) = given.glob("data/*.lance")
-    return given
+    case_input = input_of(case)
+    if case_input.is_dir():
+        (case_input,) = case_input.glob("data/*.lance")
+    return case_input
 
 
 def table(fixtures: Path) -> str:
@@ -134,13 +134,13 @@ def with_table(text: str, shown: str) -> str:
 def update(*, write: bool) -> int:
     """Write the table into the page, or return 1 where another one is there."""
     text = PAGE.read_text(encoding="utf-8")
-    wanted = with_table(text, table(ROOT / "fixtures"))
+    updated = with_table(text, table(ROOT / "fixtures"))
     if write:
-        PAGE.write_text(wanted, encoding="utf-8")
+        PAGE.write_text(updated, encoding="utf-8")
         return 0
-    if text != wanted:
+    if text != updated:
         print("reference/README.md: the walks are others now: python tools/walk.py --write")
-    return int(text != wanted)
+    return int(text != updated)
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from findings import Finding, conclude
-from lance_conformance.stored import case_folder
+from lance_conformance.case_storage import case_folder
 from lanceref import write_table
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
@@ -94,10 +94,10 @@ def type_of(text: str) -> pa.DataType:
 def _data_of_case(root: Path, case: str, name: str | None) -> bytes:
     """Return the bytes of the input of a case. Raises OSError, ValueError, KeyError."""
     folder = case_folder(root / "fixtures" / case)
-    given = json.loads((folder / "case.json").read_text("utf-8"))["input"]
+    case_input = json.loads((folder / "case.json").read_text("utf-8"))["input"]
     if name is None:
-        return Path(folder, given["path"]).read_bytes()
-    found = sorted(Path(folder, given["uri"]).glob(name))
+        return Path(folder, case_input["path"]).read_bytes()
+    found = sorted(Path(folder, case_input["uri"]).glob(name))
     if len(found) != 1:
         raise ValueError(f"{len(found)} files {name}")
     return found[0].read_bytes()
@@ -140,22 +140,22 @@ def check(root: Path, path: Path) -> Iterator[Finding]:
         for number, line in lines:
             if words[number] is None:
                 yield Finding(name, number, f"neither offset nor hex: {line!r}")
-        told = {n: (int(m[1]), shown(m[2].split(" ...")[0])) for n, m in words.items() if m}
+        rows = {n: (int(m[1]), shown(m[2].split(" ...")[0])) for n, m in words.items() if m}
         try:
             if fence[5]:
-                values, joined = _rows(fence[6]), b"".join(part for _, part in told.values())
-                held = decoded(fence[5], joined, len(values))
-                if held != values:
-                    yield Finding(name, begin, f"the bytes are {held}, not {values}")
+                values, joined = _rows(fence[6]), b"".join(part for _, part in rows.values())
+                values_ = decoded(fence[5], joined, len(values))
+                if values_ != values:
+                    yield Finding(name, begin, f"the bytes are {values_}, not {values}")
                 continue
             data = data_of(root, fence)
         except (OSError, ValueError, KeyError, LanceError) as error:
             yield Finding(name, begin, f"no such bytes: {error}")
             continue
-        for number, (at, wanted) in told.items():
-            found = data[at : at + len(wanted)]
-            if found != wanted:
-                yield Finding(name, number, f"at {at} are {found.hex()}, not {wanted.hex()}")
+        for number, (at, expected) in rows.items():
+            found = data[at : at + len(expected)]
+            if found != expected:
+                yield Finding(name, number, f"at {at} are {found.hex()}, not {expected.hex()}")
 
 
 def main() -> int:

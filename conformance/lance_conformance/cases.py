@@ -1,4 +1,4 @@
-"""Cases: the manifests below a folder of fixtures, and which of them a run is about."""
+"""Cases: the manifests below a folder of fixtures, and the selection of a run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import levels, places, profiles, schemas, stored, subset
-from lance_conformance.failures import Failure
+from lance_conformance import case_storage, levels, profiles, resources, schemas, suite_subset
+from lance_conformance.command_error import CommandError
 from lance_conformance.session import Limits
 
-MANIFEST = stored.MANIFEST
+MANIFEST = case_storage.MANIFEST
 
 _SECONDS = {"robust": 2.0, "write-roundtrip": 10.0, "commit-race": 10.0, "index-search": 30.0}
 """Limit by kind; reading has `READ_SECONDS`."""
@@ -25,27 +25,27 @@ _SECONDS = {"robust": 2.0, "write-roundtrip": 10.0, "commit-race": 10.0, "index-
 READ_SECONDS = 5.0
 
 _MEMORY_MB = {"robust": 512, "negative-file": 2048, "negative-dataset": 2048}
-"""Address space by kind, beyond that of the idle adapter."""
+"""Address space in MiB by kind, above that of the idle adapter."""
 
 VALID_MEMORY_MB = 4096
-"""The same for bytes that are right: threads of an engine reserve more than they use."""
+"""Address space for valid bytes: threads of an engine reserve more than they use."""
 
 
-class CaseError(Failure):
-    """A manifest is not what it must be."""
+class CaseError(CommandError):
+    """A manifest is not valid."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One manifest, without the member `stored`, and the folder where it was found."""
+    """One manifest, without the member `stored`, and the folder that contains it."""
 
-    home: Path
+    source_folder: Path
     manifest: dict[str, Any]
 
     @cached_property
     def folder(self) -> Path:
-        """The folder with the files of the case, put together where it is first asked for."""
-        return stored.case_folder(self.home, manifest=False)
+        """The folder with the files of the case, materialised on first use."""
+        return case_storage.case_folder(self.source_folder, manifest=False)
 
     @property
     def id(self) -> str:
@@ -54,12 +54,12 @@ class Case:
 
     @property
     def title(self) -> str:
-        """What is special about the bytes."""
+        """The property of the bytes that is tested."""
         return str(self.manifest["title"])
 
     @property
     def kind(self) -> str:
-        """What is asked: `read-file`, `negative-file`, ..."""
+        """The kind of the test: `read-file`, `negative-file`, ..."""
         return str(self.manifest["kind"])
 
     @property
@@ -69,7 +69,7 @@ class Case:
 
     @property
     def has_steps(self) -> bool:
-        """Whether versions are made of the input before anything is read."""
+        """Whether writers change the input before it is read."""
         return "steps" in self.manifest["input"]
 
     @property
@@ -84,7 +84,7 @@ class Case:
 
     @cached_property
     def clauses(self) -> tuple[str, ...]:
-        """The clauses the case tests; those it only touches (`context`) are left out."""
+        """The clauses that the case tests, without those of role `context`."""
         return tuple(c["id"] for c in self.manifest["clauses"] if c["role"] != "context")
 
     @property
@@ -113,9 +113,9 @@ class Case:
 
     @property
     def input_root(self) -> Path:
-        """The input as it lies in the folder: a file, or the folder of a dataset."""
-        given = self.manifest["input"]
-        return self.folder / str(given.get("path", given.get("uri")))
+        """The input in the case folder: a file, or the folder of a dataset."""
+        case_input = self.manifest["input"]
+        return self.folder / str(case_input.get("path", case_input.get("uri")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +135,17 @@ class Selection:
 def load(folder: Path | None = None) -> list[Case]:
     """Return the cases below `folder` in the order of ids; without one, those of this suite.
 
-    Manifests of this suite that have the hash in its `SUITE.json` were held against the schema
-    when that was written, and are not again. Raises CaseError for the first bad one.
+    Manifests of this suite whose hash is in its `SUITE.json` were validated when that was written,
+    and are not validated again. Raises CaseError for the first invalid one.
     """
-    root = folder or places.fixtures()
+    root = folder or resources.fixtures()
     texts = {path: path.read_bytes() for path in sorted(root.rglob(MANIFEST))}
-    checked = folder is None and _hash_in_suite(root) == manifests_hash(root, texts)
+    checked = folder is None and _stated_hash(root) == manifests_hash(root, texts)
     return [_case(path, root, text, checked=checked) for path, text in texts.items()]
 
 
 def manifests_hash(root: Path, texts: Mapping[Path, bytes]) -> str:
-    """Return a hash over the manifests of a suite as they are stored, by their paths."""
+    """Return a hash over the paths and stored manifests of a suite."""
     digest = hashlib.sha256()
     for path in sorted(texts):
         name = path.relative_to(root).as_posix()
@@ -153,20 +153,20 @@ def manifests_hash(root: Path, texts: Mapping[Path, bytes]) -> str:
     return digest.hexdigest()
 
 
-def _hash_in_suite(root: Path) -> str | None:
-    """Return the hash of manifests that `SUITE.json` states, if it does."""
-    path = root / subset.NAME
-    found: str | None = json.loads(path.read_text("utf-8")).get("manifests_sha256")
-    return found
+def _stated_hash(root: Path) -> str | None:
+    """Return the hash of manifests in `SUITE.json`, None without one."""
+    path = root / suite_subset.SUITE_FILE
+    stated: str | None = json.loads(path.read_text("utf-8")).get("manifests_sha256")
+    return stated
 
 
 def load_case(path: Path, root: Path) -> Case:
-    """Return the case of one manifest, checked by the schema and by its place."""
+    """Return the case of one manifest, validated against the schema and its path."""
     return _case(path, root, path.read_bytes())
 
 
 def _case(path: Path, root: Path, text: bytes, *, checked: bool = False) -> Case:
-    """Return the case of a manifest, which was `checked` by the schema before or is now."""
+    """Return the case of a manifest, which is validated unless it was `checked` before."""
     name = path.parent.relative_to(root).as_posix()
     try:
         manifest = json.loads(text)
@@ -176,23 +176,23 @@ def _case(path: Path, root: Path, text: bytes, *, checked: bool = False) -> Case
     if wrong:
         raise CaseError(f"{name}: {'; '.join(wrong[:5])}")
     if manifest["id"] != name:
-        raise CaseError(f"{name}: the manifest says it is {manifest['id']}")
+        raise CaseError(f"{name}: the id in the manifest is {manifest['id']}")
     if not {"path", "uri"} & manifest["input"].keys():
         raise CaseError(f"{name}: the input has neither path nor uri")
-    manifest.pop(stored.KEY, None)
+    manifest.pop(case_storage.STORED_KEY, None)
     return Case(path.parent, manifest)
 
 
-def parent(case: Case) -> Case | None:
-    """Return the case that a case was derived from; None where a copy of some cases lacks it."""
-    root = case.home.parents[case.id.count("/")]
+def parent_case(case: Case) -> Case | None:
+    """Return the case that a case was derived from; None where a subset lacks it."""
+    root = case.source_folder.parents[case.id.count("/")]
     derived_from = case.manifest["provenance"].get("derived_from")
     path = root / str(derived_from) / MANIFEST
     return load_case(path, root) if derived_from and path.is_file() else None
 
 
 def select(cases: Iterable[Case], selection: Selection) -> list[Case]:
-    """Return the active cases a selection names, in the order of ids or shuffled by its seed."""
+    """Return the active cases of a selection, sorted by id or shuffled by its seed."""
     chosen = [case for case in cases if case.is_active and _is_selected(case, selection)]
     chosen.sort(key=lambda case: case.id)
     if selection.shuffle is not None:
@@ -204,9 +204,9 @@ def _is_selected(case: Case, selection: Selection) -> bool:
     profile = selection.profile
     if not (profile in ("all", case.profile) or (profile == "core" and case.is_core)):
         return False
-    if selection.only and not any(matches(pattern, case.id) for pattern in selection.only):
+    if selection.only and not any(matches_pattern(pattern, case.id) for pattern in selection.only):
         return False
-    if any(matches(pattern, case.id) for pattern in selection.exclude):
+    if any(matches_pattern(pattern, case.id) for pattern in selection.exclude):
         return False
     if selection.kinds and case.kind not in selection.kinds:
         return False
@@ -214,16 +214,16 @@ def _is_selected(case: Case, selection: Selection) -> bool:
         return False
     if selection.ids is not None and case.id not in selection.ids:
         return False
-    wanted = selection.clauses
-    return not wanted or any(fnmatchcase(c, pattern) for pattern in wanted for c in case.clauses)
+    clauses = selection.clauses
+    return not clauses or any(fnmatchcase(c, pattern) for pattern in clauses for c in case.clauses)
 
 
 def is_id(text: str) -> bool:
-    """Whether a text has the form of an id of a case: at least four parts in small letters."""
+    """Whether a text has the form of a case id: at least four parts in lower case."""
     return re.fullmatch(r"[a-z0-9.-]+(/[a-z0-9.-]+){3,}", text) is not None
 
 
-def matches(pattern: str, case_id: str) -> bool:
+def matches_pattern(pattern: str, case_id: str) -> bool:
     """Whether a wildcard fits an id: `*` within one component, `**` over any number of them."""
     wild = {"**": ".*", "*": "[^/]*"}
     parts = (wild.get(part, re.escape(part)) for part in re.split(r"(\*\*|\*)", pattern))

@@ -1,8 +1,8 @@
-"""Checks: what is asked about one case, and what the answer must be.
+"""Checks: the requests of one case, and the expected responses.
 
-A case is asked about in several ways that share its bytes and its expectation: all of it, one
-column, a range, single rows. These are checks of the case and never counted as cases; one whose
-operation or request field the adapter does not claim is left out.
+A case is read by several requests that share its bytes and its expectation: all of it, one column,
+a range, single rows. These are checks of the case and never counted as cases; a check whose
+operation or request field the adapter does not claim is omitted.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance import violations
-from lance_conformance.cases import Case, CaseError, parent
+from lance_conformance import violation_policy
+from lance_conformance.cases import Case, CaseError, parent_case
 from lance_conformance.requirements import main_operation
 from lance_conformance.session import Claims
 
@@ -23,9 +23,9 @@ from lance_conformance.session import Claims
 class HoldsTable:
     """The operation succeeds and its output equals `table`.
 
-    With a `tolerance` it is that of a search: best first, scores equal but for that share. With
-    `may_refuse` a refusal is as good: a clause that binds readers is broken, in a part that the
-    operation can do without.
+    With a `tolerance` it is the output of a search: best rows first, scores equal within that
+    relative error. With `may_refuse` a refusal passes too: a clause that binds readers is broken in
+    a part that the operation does not need.
     """
 
     table: pa.Table
@@ -37,48 +37,48 @@ class HoldsTable:
 
 @dataclass(frozen=True, slots=True)
 class Refuses:
-    """The operation is refused; `stage` is where a reader usually notices, and no verdict.
+    """The operation is refused; `stage` is where readers usually detect it, and is not judged.
 
-    Where `unless` is a table, a reader that can do without the broken part may return it instead.
-    `unknown_flags` are bits of the reader word of a valid table that the reader says it does not
-    know: refusing it is right, and shows no more than that the case is not claimed.
+    A reader that does not need the broken part may return `or_table` instead, if it is a table.
+    `unknown_flags` are bits of the reader word of a valid table that the reader declares unknown:
+    refusing the table is correct, and the case then counts as not claimed.
     """
 
     stage: str = "any"
     before_output: bool = False
-    unless: HoldsTable | None = None
+    or_table: HoldsTable | None = None
     unknown_flags: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """`validate` reports these clauses; with none: reports that the bytes are not valid."""
+    """`validate` reports these clauses; without any, that the bytes are not valid."""
 
     clauses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class IsValid:
-    """`validate` reports nothing that must not be."""
+    """`validate` reports no broken MUST."""
 
 
 @dataclass(frozen=True, slots=True)
 class HasFacts:
-    """The answer contains these facts, as far as it exposes them."""
+    """The response has these facts, as far as it exposes them."""
 
     facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class CountsRows:
-    """The fragments of the answer hold so many rows in all, less deleted ones, if they say."""
+    """The fragments of the response have `num_rows` rows that are not deleted, if stated."""
 
     num_rows: int
 
 
 @dataclass(frozen=True, slots=True)
 class Survives:
-    """Any controlled answer within the limits."""
+    """Any response within the limits."""
 
 
 Expectation = HoldsTable | Refuses | Reports | IsValid | HasFacts | CountsRows | Survives
@@ -86,7 +86,7 @@ Expectation = HoldsTable | Refuses | Reports | IsValid | HasFacts | CountsRows |
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One request (without the place of input and output) and its expectation."""
+    """One request (without the paths of input and output) and its expectation."""
 
     name: str
     op: str
@@ -95,54 +95,61 @@ class Check:
 
 
 KNOWN_FLAGS = 1 | 2 | 8 | 16 | 32 | 128 | 256 | 1024 | 2048 | 16384
-"""Flags that a writer is taken to know when `hello` says nothing: those of released versions."""
+"""Flags that a writer knows unless `hello` declares others: those of released versions."""
 
 _SPECIFIC = frozenset({"columns", "filter", "limit", "offset", "ranges", "rows", "with"})
-"""Arguments that make a case one particular read: it is not varied further."""
+"""Arguments of a specific read, which is not varied further."""
 
 VALIDATE = "validate"
-"""The operation that looks for what breaks the format, and the name of its check."""
+"""The operation that validates bytes, and the name of its check."""
 
 READING = frozenset({"file.read", "dataset.read", "dataset.take", "index.search", "index.dump"})
-"""Operations that answer with a table."""
+"""Operations whose output is a table."""
 
 
-def expand(case: Case, claims: Claims) -> list[Check]:
-    """Return the checks of a case that an adapter claims to be able to answer."""
-    expected = alternative(case, claims)
+def build_checks(case: Case, claims: Claims) -> list[Check]:
+    """Return the checks of a case that an adapter claims to support."""
+    expected = applicable_expectation(case, claims)
     op = main_operation(case)
-    args = _asked(case)
+    args = _request_args(case)
     if unknown := _unknown_flags(case, claims):
         refused = Refuses(unknown_flags=0 if case.is_negative else unknown)
         return [Check("full", op, args, refused)]
     if "reject" in expected:
-        checks = [Check("full", op, args, _refusal(case, expected, claims)), _validation(Reports())]
+        checks = [
+            Check("full", op, args, _refusal_expectation(case, expected, claims)),
+            _validate_check(Reports()),
+        ]
     elif "survive" in expected:
         checks = [Check("full", op, args, Survives())]
     elif "table" in expected:
         table = expected_table(case, expected)
-        may_refuse = case.kind == "lint" and violations.of(case) != violations.READ
+        may_refuse = (
+            case.kind == "lint" and violation_policy.policy_of(case) != violation_policy.READ
+        )
         table = replace(table, may_refuse=may_refuse)
         full = Check("full", op, args, table)
-        checks = [*_reads(case, claims, full), *_descriptions(case, claims, full)]
+        checks = [*_read_checks(case, claims, full), *_describe_checks(case, claims, full)]
     else:
         checks = []
     if "findings" in expected:
-        checks.append(_validation(Reports(tuple(expected["findings"]))))
+        checks.append(_validate_check(Reports(tuple(expected["findings"]))))
     elif "table" in expected:
-        checks.append(_validation(IsValid()))
+        checks.append(_validate_check(IsValid()))
     if "facts" in expected:
         inspect = "file.inspect" if "path" in case.manifest["input"] else "dataset.versions"
         by_itself = op == "index.search" or op not in READING
-        asked = (op, args) if by_itself else (inspect, {})
-        checks.append(Check("facts", *asked, HasFacts(expected["facts"])))
+        request = (op, args) if by_itself else (inspect, {})
+        checks.append(Check("facts", *request, HasFacts(expected["facts"])))
     if not checks:
-        raise CaseError(f"{case.id}: this runner has no procedure for {sorted(expected)}")
+        raise CaseError(
+            f"{case.id}: this runner does not support the expectations {sorted(expected)}"
+        )
     return [check for check in checks if check.op in claims.capabilities]
 
 
-def _asked(case: Case) -> dict[str, Any]:
-    """Return the arguments of the request of a case, where some have rows as numbers, as text."""
+def _request_args(case: Case) -> dict[str, Any]:
+    """Return the arguments of the request of a case, with row numbers as text."""
     args = dict(case.manifest["input"].get("args", {}))
     if "rows" in args:
         args["rows"] = [str(row) for row in args["rows"]]
@@ -150,19 +157,19 @@ def _asked(case: Case) -> dict[str, Any]:
 
 
 def _unknown_flags(case: Case, claims: Claims) -> int:
-    """Return the bits of the table's reader word that an adapter says it does not know."""
+    """Return the bits of the table's reader word that an adapter declares unknown."""
     flags = claims.hello.get("flags", {})
     if "reader_known" not in flags:
         return 0
     return int(case.requires.get("reader_flags", 0)) & ~int(flags["reader_known"])
 
 
-def _validation(expect: Reports | IsValid) -> Check:
+def _validate_check(expect: Reports | IsValid) -> Check:
     return Check(VALIDATE, VALIDATE, {"deep": True}, expect)
 
 
-def alternative(case: Case, claims: Claims) -> dict[str, Any]:
-    """Return the expectation that the declared choice asks for; undeclared: the first."""
+def applicable_expectation(case: Case, claims: Claims) -> dict[str, Any]:
+    """Return the expectation of the adapter's declared choice, by default the first."""
     expectations: list[dict[str, Any]] = case.manifest["expect"]
     if "writer_flags" in case.requires:
         mask = int(claims.hello.get("flags", {}).get("writer_known", KNOWN_FLAGS))
@@ -175,7 +182,7 @@ def alternative(case: Case, claims: Claims) -> dict[str, Any]:
 
 
 def expected_table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
-    """Return the table that an expectation names."""
+    """Return the expected table of an expectation."""
     named = expected["table"]
     with pa.memory_map(str(case.folder / named["path"])) as source:
         table = pa.ipc.open_file(source).read_all()
@@ -185,20 +192,25 @@ def expected_table(case: Case, expected: Mapping[str, Any]) -> HoldsTable:
     )
 
 
-def _refusal(case: Case, expected: Mapping[str, Any], claims: Claims) -> Refuses | Survives:
-    """Return what is asked of damaged bytes: a refusal, or also the table without the damage.
+def _refusal_expectation(
+    case: Case, expected: Mapping[str, Any], claims: Claims
+) -> Refuses | Survives:
+    """Return the expectation for damaged bytes: a refusal, or also the table without the damage.
 
-    Where the case with that table is not in the folder, no answer can be told from another.
+    Any response passes where the case with that table is not in the folder.
     """
-    if violations.of(case) != violations.EITHER:
+    if violation_policy.policy_of(case) != violation_policy.EITHER:
         return Refuses(**expected["reject"])
-    kept = parent(case)
-    if kept is None:
+    original = parent_case(case)
+    if original is None:
         return Survives()
-    return Refuses(**expected["reject"], unless=expected_table(kept, alternative(kept, claims)))
+    return Refuses(
+        **expected["reject"],
+        or_table=expected_table(original, applicable_expectation(original, claims)),
+    )
 
 
-def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
+def _read_checks(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
     yield full
     capability = claims.capabilities[full.op]
     indexed = full.op == "index.search" and full.args.get("use_index", True)
@@ -212,7 +224,7 @@ def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
     last = table.column_names[-1] if table.num_columns > 1 else ""
     projection = capability.get("projection", [])
     if last.isidentifier() and isinstance(projection, list) and "top" in projection:
-        yield _vary(full, "projection", table.select([last]), columns=[last])
+        yield _with_args(full, "projection", table.select([last]), columns=[last])
     if num_rows < 2 or full.expect.order == "any":
         return
     start, rows = num_rows // 3, sorted({0, num_rows // 2, num_rows - 1})
@@ -220,20 +232,20 @@ def _reads(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
         if capability.get("ranges"):
             part = table.slice(start, num_rows - 1 - start)
             ends = [str(start), str(num_rows - 1)]
-            yield _vary(full, "range", part, ranges=[ends])
+            yield _with_args(full, "range", part, ranges=[ends])
         if capability.get("rows"):
-            yield _vary(full, "take", table.take(rows), rows=[str(row) for row in rows])
+            yield _with_args(full, "take", table.take(rows), rows=[str(row) for row in rows])
         return
     if capability.get("limit"):
         limit = num_rows - 1 - start
         part = table.slice(start, limit)
-        yield _vary(full, "range", part, offset=str(start), limit=str(limit))
-    taken = _vary(full, "take", table.take(rows), offsets=[str(row) for row in rows])
+        yield _with_args(full, "range", part, offset=str(start), limit=str(limit))
+    taken = _with_args(full, "take", table.take(rows), offsets=[str(row) for row in rows])
     yield replace(taken, op="dataset.take")
 
 
-def _descriptions(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
-    """Yield what is said without its values about valid bytes that are read as a whole."""
+def _describe_checks(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
+    """Yield the checks of the metadata of valid bytes that are read as a whole."""
     if not case.kind.startswith("read-") or _SPECIFIC & full.args.keys():
         return
     assert isinstance(full.expect, HoldsTable)
@@ -248,7 +260,7 @@ def _descriptions(case: Case, claims: Claims, full: Check) -> Iterator[Check]:
         yield Check("inspect", "file.inspect", {}, HasFacts(facts))
 
 
-def _vary(full: Check, name: str, table: pa.Table, **args: Any) -> Check:
+def _with_args(full: Check, name: str, table: pa.Table, **args: Any) -> Check:
     assert isinstance(full.expect, HoldsTable)
     return replace(
         full, name=name, args={**full.args, **args}, expect=replace(full.expect, table=table)

@@ -1,6 +1,6 @@
 """The command `lance-conformance`: its subcommands, each imported when it is run.
 
-So the list of subcommands is shown at once, whatever a subcommand needs.
+The list of subcommands is therefore shown without delay.
 """
 
 from __future__ import annotations
@@ -13,48 +13,48 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from lance_conformance import __version__, descendants
-from lance_conformance.failures import Failure
-from lance_conformance.outside_text import clean
+from lance_conformance import __version__, process_tree
+from lance_conformance.command_error import CommandError
+from lance_conformance.untrusted_text import printable
 
 COMMANDS = {
     "run": "Judge the adapter CMD, or the bundled reference, and report clause by clause.",
-    "check-adapter": "Talk to an adapter: every message under the schema, small cases, hints.",
-    "next": "Say which level comes next after a report, and with which cases to start.",
+    "check-adapter": "Check a new adapter: every message against the schema, small cases, hints.",
+    "next": "Print the next level after a report, and the cases to start with.",
     "diff": "Compare two reports: newly failing, newly passing, changed outcomes.",
     "list": "List cases by profile, pattern and clause.",
-    "show": "Show what a case asks, what a clause says and which cases test it, or a divergence.",
-    "copy": "Copy cases and what their expectations are into a folder.",
+    "show": "Show a case, a clause with its text and the cases that test it, or a divergence.",
+    "copy": "Copy cases and their expectations into a folder.",
     "validate": "Check a file or a table against the clauses.",
-    "judge-output": "Judge what a writer made, beside the rows that it meant.",
-    "explain": "Show every byte of a file under its owner.",
+    "judge-output": "Judge the output of a writer against the rows that it should contain.",
+    "explain": "Show the owner of every byte of a file.",
     "generate": "Write cases from their recipes, or a corpus of random files.",
-    "known": "Run the cases and rewrite the list of known failures; its comments stay.",
+    "known": "Run the cases and rewrite the list of known failures, with its comments.",
     "fmt": "Write case manifests in their canonical form.",
-    "coverage": "Count what of the format the cases show, and name what they do not.",
-    "bench": "Measure the reference beside the oracle.",
-    "gate": "Say what a change does to the format: bytes, clauses, cases, readers.",
-    "matrix": "Judge releases of pylance on every case, and show them side by side.",
-    "shrink": "Make a file or table smaller while two adapters disagree about it.",
+    "coverage": "Count which parts of the format the cases cover, and list the missing ones.",
+    "bench": "Compare the speed of the reference with the oracle.",
+    "gate": "Report the effects of a change on the format: bytes, clauses, cases, readers.",
+    "matrix": "Judge releases of pylance on every case, and compare them in a table.",
+    "shrink": "Reduce a file or table while two adapters disagree about it.",
 }
-"""What each subcommand does, in a line."""
+"""Help line of each subcommand."""
 
 MODULES = {"list": "list_cases", "next": "next_level"}
-"""Module and function of a subcommand, where it is not its name."""
+"""Module and function of a subcommand, where they differ from its name."""
 
 HELP = {"help_option_names": ["-h", "--help"]}
 """Settings of every command."""
 
 
 class Subcommands(TyperGroup):
-    """The subcommands by name: a line of help for each, and the one that is run."""
+    """The subcommands by name, with their help lines; one is imported when it is run."""
 
     def list_commands(self, ctx: object) -> list[str]:
         """Return the names in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | None:
-        """Return a command that has its line of help alone."""
+        """Return a command that only has its help line."""
         text = COMMANDS.get(cmd_name)
         return None if text is None else TyperCommand(cmd_name, help=text)
 
@@ -83,8 +83,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(__version__)
         raise typer.Exit
 
@@ -103,11 +103,11 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
-    except Failure as error:
-        typer.echo(clean(f"{error.before}{error}"), err=True)
+    except CommandError as error:
+        typer.echo(printable(f"{error.prefix}{error}"), err=True)
         sys.exit(error.exit_code)
     finally:
-        descendants.kill_orphans()
+        process_tree.kill_orphans()
 
 
 if __name__ == "__main__":

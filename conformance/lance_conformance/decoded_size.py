@@ -1,7 +1,7 @@
 """Size of a table once its dictionaries, run-ends and views are decoded.
 
 A dictionary may repeat one long value for each row, and views may share their bytes: the comparison
-decodes both. The size is found from lengths alone; tables without such types cost nothing.
+decodes both. The size is computed from lengths alone; columns without such types are skipped.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ Sizes = npt.NDArray[np.float64]
 
 
 def decoded_bytes(table: pa.Table) -> int:
-    """Return the bytes of the columns whose types repeat values; 0 for the others."""
-    chosen = [one for one in table.columns if _repeats(one.type)]
+    """Return the decoded bytes of the columns whose types can repeat values, without the others."""
+    chosen = [one for one in table.columns if _may_repeat_values(one.type)]
     return int(sum(_sizes(chunk).sum() for column in chosen for chunk in column.chunks))
 
 
-def _repeats(kind: pa.DataType) -> bool:
-    """Whether arrays of a type can hold fewer values than they show."""
+def _may_repeat_values(kind: pa.DataType) -> bool:
+    """Whether arrays of a type can have fewer values than rows."""
     if isinstance(kind, pa.BaseExtensionType):
-        return _repeats(kind.storage_type)
+        return _may_repeat_values(kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return True
     if _is_view(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         return True
-    return any(_repeats(kind.field(at).type) for at in range(kind.num_fields))
+    return any(_may_repeat_values(kind.field(at).type) for at in range(kind.num_fields))
 
 
 def _is_view(kind: pa.DataType) -> bool:
@@ -41,12 +41,12 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _sizes(array: pa.Array) -> Sizes:
-    """Return the bytes of each row."""
+    """Return the decoded bytes of each row [n]."""
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
         return _sizes(array.storage)
     if pa.types.is_dictionary(kind):
-        return _taken(_sizes(array.dictionary), array.indices)
+        return _sizes_by_index(_sizes(array.dictionary), array.indices)
     if pa.types.is_run_end_encoded(kind):
         ends = np.asarray(array.run_ends).astype(np.int64)
         runs = np.searchsorted(ends, array.offset + np.arange(len(array)), side="right")
@@ -68,8 +68,8 @@ def _sizes(array: pa.Array) -> Sizes:
     return np.full(len(array), 1.0 if pa.types.is_null(kind) else kind.bit_width / 8)
 
 
-def _taken(sizes: Sizes, indices: pa.Array) -> Sizes:
-    """Return the size that each index points to, 0 for a null."""
+def _sizes_by_index(sizes: Sizes, indices: pa.Array) -> Sizes:
+    """Return the size of the value of each index [n], 0 for a null."""
     chosen = np.asarray(pc.fill_null(indices, 0)).astype(np.int64)
     if not len(sizes):
         return np.zeros(len(chosen))
@@ -78,7 +78,7 @@ def _taken(sizes: Sizes, indices: pa.Array) -> Sizes:
 
 
 def _list_sizes(array: pa.Array) -> Sizes:
-    """Return the bytes of lists, maps and views of lists."""
+    """Return the decoded bytes of each list, map or list view [n]."""
     kind = array.type
     if pa.types.is_map(kind):
         items = _sizes(array.keys) + _sizes(array.items)

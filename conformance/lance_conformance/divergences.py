@@ -1,8 +1,8 @@
 """Divergences: where written text, real bytes and the official implementation differ, as data.
 
 The entries are the sections of `spec/divergences.md`. Each has a kind: *erratum* of a written
-document, *freedom* that the text leaves, or *defect* of the official implementation, with what it
-costs.
+document, *freedom* that the text leaves, or *defect* of the official implementation, with its
+severity.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lance_conformance import places
+from lance_conformance import resources
 
 SEVERITIES = ("data loss", "wrong answer", "crash", "refusal", "waste")
-"""What a defect costs, the worst first."""
+"""Severities of a defect, the worst first."""
 
 KINDS = ("erratum", "freedom", *(f"defect: {severity}" for severity in SEVERITIES))
-"""What the row `kind` of an entry may say."""
+"""Values of the row `kind` of an entry."""
 
 _ROW = re.compile(r"\| ([^|]+) \| (.*) \|")
 
@@ -34,17 +34,17 @@ class Divergence:
 
     @property
     def kind(self) -> str:
-        """One of `KINDS`; empty where the entry does not say."""
+        """One of `KINDS`; empty where the entry has none."""
         return self.rows.get("kind", "")
 
     @property
     def severity(self) -> str:
-        """What a defect costs; empty for other kinds."""
+        """Severity of a defect; empty for other kinds."""
         return self.kind.partition("defect: ")[2]
 
     @property
     def script(self) -> str:
-        """Name that the script of a defect has below `spec/defects`."""
+        """Name of the script of a defect below `spec/defects`."""
         return self.id.removeprefix("D.").replace(".", "-") + ".py"
 
 
@@ -64,5 +64,5 @@ def parse(text: str) -> list[Divergence]:
 
 def load(path: Path | None = None) -> Mapping[str, Divergence]:
     """Return the entries by id; without `path` those of this checkout or wheel."""
-    page = places.divergences() if path is None else path
+    page = resources.divergences() if path is None else path
     return {entry.id: entry for entry in parse(page.read_text("utf-8"))}

@@ -1,4 +1,4 @@
-"""Executors by the words of `--executor`, with a bar for whoever waits at a terminal."""
+"""Executors by the values of `--executor`, with a progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import track
 
 
-class Choice(StrEnum):
-    """Who does the jobs."""
+class ExecutorKind(StrEnum):
+    """Where the jobs run."""
 
     LOOP = "loop"
     PROCESS = "process"
@@ -24,8 +24,8 @@ class Choice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """An executor whose results are counted on a terminal as they come."""
+class WithProgress:
+    """An executor with a progress bar on a terminal."""
 
     inner: Executor
     label: str
@@ -41,20 +41,20 @@ class Shown:
         )
 
 
-def executor_of(choice: Choice | None, master: str | None, label: str) -> Executor:
-    """Return the executor that options name: a master alone means Spark.
+def create_executor(choice: ExecutorKind | None, master: str | None, label: str) -> Executor:
+    """Return the executor of the options; a master alone implies Spark.
 
     Raises ExtraMissing where Spark cannot run.
     """
     if choice is None:
-        choice = Choice.LOOP if master is None else Choice.SPARK
-    if choice is Choice.SPARK:
-        return _spark(master or "local[*]")
-    return Shown(Loop() if choice is Choice.LOOP else Processes(), label)
+        choice = ExecutorKind.LOOP if master is None else ExecutorKind.SPARK
+    if choice is ExecutorKind.SPARK:
+        return _spark_executor(master or "local[*]")
+    return WithProgress(Loop() if choice is ExecutorKind.LOOP else Processes(), label)
 
 
-def _spark(master: str) -> Executor:
-    """Start Spark, whose own bar is shown at a terminal."""
+def _spark_executor(master: str) -> Executor:
+    """Start Spark, with its own progress bar on a terminal."""
     if find_spec("pyspark") is None:
         raise ExtraMissing("Spark is missing: pip install 'lance-conformance[spark]'")
     if shutil.which("java") is None:

@@ -1,20 +1,20 @@
-"""Hexmap: the owner of every byte range of a data file, as text for people.
+"""Hexmap: the owner of every byte range of a data file, as readable text.
 
-It is made of the bytes and not stored: `copy` lays it beside the file as `data.lance.hexmap`.
+It is derived from the bytes and not stored: `copy` writes it next to `data.lance`.
 """
 
 from __future__ import annotations
 
-HEXMAP = ".hexmap"
-"""What is appended to the name of the data file."""
+HEXMAP_SUFFIX = ".hexmap"
+"""Suffix that is appended to the name of the data file."""
 
 
-def hexmap(data: bytes, name: str = "data.lance") -> str:
+def build_hexmap(data: bytes, name: str = "data.lance") -> str:
     """Return the owner of every byte range of a file: `start end kind clause name` a line.
 
-    The `name` says what kind of file it is: a data file, a manifest.
+    The kind of the file, a data file or a manifest, follows from `name`.
     """
-    from lanceref.inspection import explain_source  # a run without a report does without it
+    from lanceref.inspection import explain_source  # not needed by a run without a report
     from lanceref.storage import BytesSource
 
     root = explain_source(BytesSource(data, name)).root

@@ -1,7 +1,7 @@
-"""Size of an Arrow IPC file once decoded: what its messages declare, without decoding any.
+"""Decoded size of an Arrow IPC file, from the lengths that its messages declare.
 
-The footer and the heads of record batches are flatbuffers; only what is needed is read from them.
-A file that a reader would refuse may give any number or a `struct.error`: it is refused anyway.
+The footer and the heads of record batches are flatbuffers; only the fields needed here are read.
+An invalid file may give any number or a `struct.error`: it is refused anyway.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ MAX_HEAD_BYTES = 4 * 2**20
 """Bytes of a footer or of the head of a message: some 50,000 columns or batches."""
 
 ARRAY_BYTES = 256
-"""What an array takes beside its buffers."""
+"""Bytes of an array in addition to its buffers."""
 
 ROW_BYTES = 4
-"""What a row of an array takes in a comparison beside its value."""
+"""Bytes that a comparison needs for a row in addition to its value."""
 
 MESSAGE_BYTES = 2048
-"""What a record batch takes beside its arrays."""
+"""Bytes of a record batch in addition to its arrays."""
 
 _CONTINUATION = 0xFFFFFFFF
 _V5 = 4
 
 
-def decoding(data: bytes, most: int) -> int:
-    """Return the bytes it takes to decode a file; above `most` the sum may end early.
+def bytes_to_decode(data: bytes, most: int) -> int:
+    """Return the decoded size of a file in bytes; the sum may stop once it exceeds `most`.
 
     Raises ValueError, struct.error.
     """
@@ -37,17 +37,17 @@ def decoding(data: bytes, most: int) -> int:
     start = len(data) - 10 - size
     if not 0 < size <= MAX_HEAD_BYTES or start < 0:
         raise ValueError(f"a footer of {size} bytes")
-    footer = Table.root(data, start)
+    footer = FlatbufferTable.root(data, start)
     blocks = [*_blocks(footer, 2), *_blocks(footer, 3)]
     takes = MESSAGE_BYTES * len(blocks)
     for offset, head in blocks:
         if takes > most:
             break
-        takes += _message(data, offset, head)
+        takes += _message_bytes(data, offset, head)
     return takes
 
 
-class Table:
+class FlatbufferTable:
     """A table of a flatbuffer: fields are found by their number."""
 
     def __init__(self, data: bytes, at: int) -> None:
@@ -56,12 +56,12 @@ class Table:
         self._vtable = at - self._number("<i", at)
 
     @classmethod
-    def root(cls, data: bytes, at: int) -> Table:
+    def root(cls, data: bytes, at: int) -> FlatbufferTable:
         """Return the root table of the flatbuffer that begins at `at`."""
         return cls(data, at + cls._checked("<I", data, at))
 
     def _place(self, field: int) -> int:
-        """Return where a field lies, 0 when it is absent."""
+        """Return the offset of a field, 0 when it is absent."""
         slot = 4 + 2 * field
         if slot + 2 > self._number("<H", self._vtable):
             return 0
@@ -73,10 +73,10 @@ class Table:
         at = self._place(field)
         return self._number(form, at) if at else 0
 
-    def table(self, field: int) -> Table | None:
+    def table(self, field: int) -> FlatbufferTable | None:
         """Return the table that a field points to."""
         at = self._place(field)
-        return Table(self._data, at + self._number("<I", at)) if at else None
+        return FlatbufferTable(self._data, at + self._number("<I", at)) if at else None
 
     def structs(self, field: int, form: str) -> Iterator[tuple[int, ...]]:
         """Yield the structs of a vector."""
@@ -100,17 +100,17 @@ class Table:
         return int(struct.unpack_from(form, data, at)[0])
 
 
-def _blocks(footer: Table, field: int) -> Iterator[tuple[int, int]]:
+def _blocks(footer: FlatbufferTable, field: int) -> Iterator[tuple[int, int]]:
     for offset, head, _ in footer.structs(field, "<qi4xq"):
         yield offset, head
 
 
-def _message(data: bytes, at: int, head: int) -> int:
-    """Return what the record batch of a message takes; dictionaries hold one too."""
+def _message_bytes(data: bytes, at: int, head: int) -> int:
+    """Return the decoded bytes of the record batch of a message, also of a dictionary."""
     if not 0 < head <= MAX_HEAD_BYTES:
         raise ValueError(f"a message with a head of {head} bytes")
-    first = Table._checked("<I", data, at)
-    message = Table.root(data, at + (8 if first == _CONTINUATION else 4))
+    first = FlatbufferTable._checked("<I", data, at)
+    message = FlatbufferTable.root(data, at + (8 if first == _CONTINUATION else 4))
     batch = message.table(2)
     if batch is not None and message.number(1, "<B") == 2:
         batch = batch.table(1)

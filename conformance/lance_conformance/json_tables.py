@@ -25,9 +25,9 @@ from typing import Any
 
 import pyarrow as pa
 
-_TEXT_NUMBERS = (pa.types.is_int64, pa.types.is_uint64, pa.types.is_decimal)
+_NUMBERS_AS_TEXT = (pa.types.is_int64, pa.types.is_uint64, pa.types.is_decimal)
 
-_MOMENTS = (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp, pa.types.is_duration)
+_TIME_TYPES = (pa.types.is_date, pa.types.is_time, pa.types.is_timestamp, pa.types.is_duration)
 
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 
@@ -35,15 +35,15 @@ _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 def to_json(table: pa.Table) -> str:
     """Return a table as JSON text."""
     columns = [
-        {"name": field.name, "type": str(_plain(field.type)), "values": _values(column)}
+        {"name": field.name, "type": str(_storage_type(field.type)), "values": _values(column)}
         for field, column in zip(table.schema, table.columns, strict=True)
     ]
     return json.dumps({"columns": columns}, ensure_ascii=False, indent=1) + "\n"
 
 
-def _plain(type_: pa.DataType) -> pa.DataType:
+def _storage_type(type_: pa.DataType) -> pa.DataType:
     if isinstance(type_, pa.BaseExtensionType):
-        return _plain(type_.storage_type)
+        return _storage_type(type_.storage_type)
     return type_.value_type if pa.types.is_dictionary(type_) else type_
 
 
@@ -54,7 +54,7 @@ def _values(array: pa.ChunkedArray | pa.Array) -> list[Any]:
         return _values(array.storage)
     if pa.types.is_dictionary(array.type):
         return _values(array.dictionary_decode())
-    if any(is_moment(array.type) for is_moment in _MOMENTS):
+    if any(is_moment(array.type) for is_moment in _TIME_TYPES):
         array = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
         return [None if value is None else str(value) for value in array.to_pylist()]
     return [_value(scalar, array.type) for scalar in array]
@@ -66,26 +66,26 @@ def _value(scalar: pa.Scalar, type_: pa.DataType) -> Any:
     if any(is_list(type_) for is_list in _LISTS):
         return _values(scalar.values)
     if pa.types.is_struct(type_):
-        return [_values(_one(scalar[at], field.type))[0] for at, field in enumerate(type_)]
+        return [_values(_one_row(scalar[at], field.type))[0] for at, field in enumerate(type_)]
     if pa.types.is_map(type_):
         pairs = scalar.values
         return [list(pair) for pair in zip(*map(_values, pairs.flatten()), strict=True)]
     value = scalar.as_py()
-    if any(is_text(type_) for is_text in _TEXT_NUMBERS):
+    if any(is_text(type_) for is_text in _NUMBERS_AS_TEXT):
         return str(value)
     if isinstance(value, bytes):
         return value.hex()
     if pa.types.is_floating(type_):
         number = float(value)
-        return number if math.isfinite(number) else _unfinite(number)
+        return number if math.isfinite(number) else _non_finite(number)
     return value
 
 
-def _one(scalar: pa.Scalar, type_: pa.DataType) -> pa.Array:
+def _one_row(scalar: pa.Scalar, type_: pa.DataType) -> pa.Array:
     return pa.nulls(1, type_) if not scalar.is_valid else pa.repeat(scalar, 1)
 
 
-def _unfinite(number: float) -> str:
+def _non_finite(number: float) -> str:
     if math.isnan(number):
         return "NaN"
     return "Infinity" if number > 0 else "-Infinity"

@@ -1,7 +1,7 @@
-"""Known divergences: what campaigns find and nobody has to explain again, from one list of data.
+"""Known divergences: differences found by campaigns that are already explained, from one list.
 
 The list is `spec/known-divergences.toml`. An entry names a campaign and part, the id of a published
-divergence or of a clause, and patterns of facts that a case must all match.
+divergence or of a clause, and patterns that the facts of a case must all match.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from lance_conformance import places
+from lance_conformance import resources
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownDivergence:
     """An entry: `where` maps the name of a fact to a pattern or to several."""
 
     campaign: str
@@ -37,21 +37,22 @@ def _listed(patterns: str | list[str]) -> list[str]:
 
 
 @cache
-def entries() -> tuple[Known, ...]:
+def entries() -> tuple[KnownDivergence, ...]:
     """Return every entry of the list."""
-    listed = tomllib.loads(places.known_divergences().read_text("utf-8"))["known"]
+    listed = tomllib.loads(resources.known_divergences().read_text("utf-8"))["known"]
     return tuple(
-        Known(one["campaign"], one["id"], one.get("reason", ""), one["where"]) for one in listed
+        KnownDivergence(one["campaign"], one["id"], one.get("reason", ""), one["where"])
+        for one in listed
     )
 
 
-def find(campaign: str, **facts: str) -> Known | None:
-    """Return the first entry that the facts of a case match, None where there is none."""
+def find(campaign: str, **facts: str) -> KnownDivergence | None:
+    """Return the first entry that matches the facts of a case, None without one."""
     return next((one for one in entries() if one.matches(campaign, facts)), None)
 
 
 def id_of(campaign: str, sign: str) -> str:
-    """Return the id of the divergence that a campaign recognises by a sign.
+    """Return the id of the divergence with the given `sign` in a campaign.
 
     Raises LookupError where the list has no entry for it.
     """

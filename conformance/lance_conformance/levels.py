@@ -1,9 +1,9 @@
-"""Levels: parts of the suite that an implementation reaches one after another.
+"""Levels: parts of the suite that an implementation reaches in sequence.
 
-A level is a rule over what a manifest says of its case, never a list of ids. Levels are in the
-order in which an implementer needs them, which for a reader of 2.1 is that of the rungs of
-`spec/05-first-reader.md`. A case belongs to exactly one level: the last of its area that has a
-rule for something the case needs.
+A level is a set of rules on the manifest of a case, never a list of ids. Levels are in the order in
+which an implementer needs them, which for a reader of 2.1 is that of the rungs of
+`spec/05-first-reader.md`. A case belongs to exactly one level: the last of its area with a rule
+that matches it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NESTED = frozenset({"list", "large_list", "fixed_size_list", "struct", "map"})
 _BITPACKED = frozenset(
     {"bitpacked", "bitpacked_for_non_neg", "inline_bitpacking", "out_of_line_bitpacking"}
 )
-_FIRST_FLAGS = 1 | 2
+_FIRST_READER_FLAGS = 1 | 2
 """Flags of the chapter for a first reader: deletion files, stable row ids."""
 
 _COMPRESSED = frozenset(
@@ -34,10 +34,11 @@ Manifest = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a case must be: of one of the kinds and topics, and with one of the words; empty is any.
+    """A condition on a case: one of the kinds and topics, and one of the words; empty matches any.
 
-    The topic is the third part of the id. Every clause of the case begins with `clauses`. `beyond`:
-    it needs a file version, or a flag of readers, that the chapter for a first reader leaves out.
+    The topic is the third part of the id. Every clause of the case starts with `clauses`.
+    `beyond_first_reader`: it needs a file version or a reader flag that the chapter for a first
+    reader leaves out.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -46,10 +47,10 @@ class Rule:
     encodings: frozenset[str] = frozenset()
     features: frozenset[str] = frozenset()
     clauses: str = ""
-    beyond: bool = False
+    beyond_first_reader: bool = False
 
-    def fits(self, manifest: Manifest) -> bool:
-        """Whether a case is what the rule asks for."""
+    def matches(self, manifest: Manifest) -> bool:
+        """Whether a case meets the rule."""
         requires = manifest["requires"]
         return (
             (not self.kinds or manifest["kind"] in self.kinds)
@@ -58,23 +59,23 @@ class Rule:
             and (not self.encodings or not self.encodings.isdisjoint(requires.get("encodings", ())))
             and (not self.features or not self.features.isdisjoint(requires.get("features", ())))
             and all(clause["id"].startswith(self.clauses) for clause in manifest["clauses"])
-            and (not self.beyond or _is_beyond(requires))
+            and (not self.beyond_first_reader or _exceeds_first_reader(requires))
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One level of an area: its name, what it asks for, its rules (one of them must fit).
+class LevelRules:
+    """One level of an area: its name, its content, its rules (one of them must match).
 
-    `rungs` are those of the chapter for a first reader; `alone` puts a step before all others,
-    whatever else its cases need.
+    `rungs` are those of the chapter for a first reader; `takes_precedence` puts a level before all
+    others, whatever else its cases need.
     """
 
     name: str
     title: str
     rules: tuple[Rule, ...] = (Rule(),)
     rungs: tuple[int, ...] = ()
-    alone: bool = False
+    takes_precedence: bool = False
 
 
 def _set(*words: str) -> frozenset[str]:
@@ -84,42 +85,46 @@ def _set(*words: str) -> frozenset[str]:
 _DAMAGED_CONTAINER = Rule(NEGATIVE_KINDS, _set("container", "pages"), clauses="L.file.")
 
 FILES = (
-    Step("container", "footer and metadata", (_DAMAGED_CONTAINER,), (1, 2), alone=True),
-    Step("flat", "values of fixed width, with and without nulls", rungs=(3, 4)),
-    Step("strings", "strings and binary values", (Rule(types=_STRINGS),), (5,)),
-    Step("bitpacked", "integers of few bits", (Rule(encodings=_BITPACKED),), (6,)),
-    Step("nested", "lists and structs", (Rule(types=_NESTED),), (7,)),
-    Step(
+    LevelRules(
+        "container", "footer and metadata", (_DAMAGED_CONTAINER,), (1, 2), takes_precedence=True
+    ),
+    LevelRules("flat", "values of fixed width, with and without nulls", rungs=(3, 4)),
+    LevelRules("strings", "strings and binary values", (Rule(types=_STRINGS),), (5,)),
+    LevelRules("bitpacked", "integers of few bits", (Rule(encodings=_BITPACKED),), (6,)),
+    LevelRules("nested", "lists and structs", (Rule(types=_NESTED),), (7,)),
+    LevelRules(
         "compressed",
         "dictionaries, FSST, runs, general compression, packed structs",
         (Rule(encodings=_COMPRESSED), Rule(topics=_set("dictionary"))),
         (8, 9),
     ),
-    Step("full-zip", "pages with a value at a time", (Rule(encodings=_set("full_zip")),), (10,)),
-    Step("planar", "chunks of levels and values apart", (Rule(encodings=_set("zipped")),)),
-    Step("sparse", "validity and counts by position", (Rule(encodings=_set("sparse")),)),
-    Step("blob", "large values", (Rule(encodings=_set("blob")), Rule(features=_set("blob")))),
+    LevelRules(
+        "full-zip", "pages stored value by value", (Rule(encodings=_set("full_zip")),), (10,)
+    ),
+    LevelRules("planar", "levels and values in separate chunks", (Rule(encodings=_set("zipped")),)),
+    LevelRules("sparse", "validity and counts by position", (Rule(encodings=_set("sparse")),)),
+    LevelRules("blob", "large values", (Rule(encodings=_set("blob")), Rule(features=_set("blob")))),
 )
 """Levels of data files; the file version and a hyphen precede each name."""
 
 TABLES = (
-    Step("basic", "manifests and fragments", rungs=(11,)),
-    Step("deletions", "deleted rows", (Rule(features=_set("deletion-files")),), (12,)),
-    Step(
+    LevelRules("basic", "manifests and fragments", rungs=(11,)),
+    LevelRules("deletions", "deleted rows", (Rule(features=_set("deletion-files")),), (12,)),
+    LevelRules(
         "versions",
         "versions, tags and branches",
         (Rule(features=_set("version", "tag", "branch")), Rule(topics=_set("versions"))),
     ),
-    Step(
+    LevelRules(
         "evolved",
-        "columns in several files, files of other versions or below other roots, old releases",
+        "columns in several files, files of other versions or under other roots, old releases",
         (
-            Rule(beyond=True),
+            Rule(beyond_first_reader=True),
             Rule(features=_set("several-data-files", "base-paths")),
             Rule(topics=_set("backward", "after")),
         ),
     ),
-    Step(
+    LevelRules(
         "row-ids",
         "stable row ids",
         (
@@ -127,32 +132,32 @@ TABLES = (
             Rule(topics=_set("row-ids")),
         ),
     ),
-    Step("forward", "what later writers may add", (Rule(kinds=_set("forward")),)),
-    Step("json", "JSON columns", (Rule(types=_set("json")),)),
-    Step("blob", "columns of blobs", (Rule(features=_set("blob")),)),
-    Step("overlays", "values that replace others", (Rule(features=_set("overlays")),)),
+    LevelRules("forward", "additions of later writers", (Rule(kinds=_set("forward")),)),
+    LevelRules("json", "JSON columns", (Rule(types=_set("json")),)),
+    LevelRules("blob", "columns of blobs", (Rule(features=_set("blob")),)),
+    LevelRules("overlays", "replaced values", (Rule(features=_set("overlays")),)),
 )
 """Levels of readers of tables; `table-` precedes each name."""
 
 _WRITING_KINDS = _set("write-roundtrip", "commit-race")
-_COMMITS = Step("writer-commits", "commits beside those of others")
+_COMMITS = LevelRules("writer-commits", "concurrent commits")
 FILES_READ_ALONE = ("2.1", "2.2", "2.0", "2.3")
 """Versions whose files can be read without a table."""
 
 _FILE_VERSIONS = (*FILES_READ_ALONE, "0.1")
-"""In the order of the ladder: 2.1 first, as in the chapter."""
+"""File versions in the order of the ladder: 2.1 first, as in the chapter."""
 
 _INDICES = (
     *("btree", "bitmap", "label-list", "zonemap", "bloomfilter", "ngram", "json", "rtree", "fm"),
     *("inverted", "ivf-flat", "ivf-sq", "ivf-pq", "ivf-rq"),
     *("ivf-hnsw-flat", "ivf-hnsw-sq", "ivf-hnsw-pq"),
 )
-"""Indices that are asked; tables with others are read as all are."""
+"""Index types that have levels; tables with others are ordinary tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level: its name, what it asks for, and its rungs in the chapter for a first reader."""
+    """A level: its name, its content, and its rungs in the chapter for a first reader."""
 
     name: str
     title: str
@@ -187,16 +192,16 @@ def level_of(manifest: Manifest) -> str:
     if area == "index" and _topic(manifest) in _INDICES:
         return f"index-{_topic(manifest)}"
     if area == "file":
-        return f"{version}-{_last(FILES, manifest)}"
-    return f"table-{_last(TABLES, manifest)}"
+        return f"{version}-{_last_match(FILES, manifest)}"
+    return f"table-{_last_match(TABLES, manifest)}"
 
 
-def members(
+def cases_by_level(
     active: Iterable[Manifest], register: Mapping[str, Clause]
 ) -> dict[str, list[Manifest]]:
     """Return the cases that count for each level, in the order of the ladder: those with a MUST.
 
-    What only validation tells does not, nor files of a version that may still change beside others.
+    Cases that only `validate` can judge do not count, nor do files of unstable versions in others.
     """
     found: dict[str, list[Manifest]] = {name: [] for name in LADDER}
     for manifest in active:
@@ -209,21 +214,21 @@ def members(
     return {name: own for name, own in found.items() if own}
 
 
-def in_the_way(members: Sequence[Manifest], told: Mapping[str, Outcome]) -> list[Manifest]:
-    """Return the cases of a level that keep it from being reached, by the outcomes of those run.
+def blocking_cases(members: Sequence[Manifest], outcomes: Mapping[str, Outcome]) -> list[Manifest]:
+    """Return the cases that keep a level from being reached, by the outcomes of those run.
 
-    A reader may leave out what a level does not need: to validate, to read some rows or columns of
-    a file alone, or a file as part of a table, and to tell damage from what it does not support;
-    but of a level that is nothing but damage it has to tell half, and one case has to pass.
+    A reader need not validate, read some rows or columns of a file, read a file as part of a table,
+    or distinguish damage from unsupported features. But it has to refuse half of a level that has
+    only damaged cases, and at least one case has to pass.
     """
-    missing = [one for one in members if told.get(one["id"]) != Outcome.PASS]
+    missing = [one for one in members if outcomes.get(one["id"]) != Outcome.PASS]
     is_damage = all(one["kind"] in NEGATIVE_KINDS for one in members)
     if len(missing) == len(members) or (is_damage and 2 * len(missing) > len(members)):
         return missing
-    return [one for one in members if _is_in_the_way(one, told.get(one["id"]))]
+    return [one for one in members if _is_blocking(one, outcomes.get(one["id"]))]
 
 
-def _is_in_the_way(manifest: Manifest, outcome: Outcome | None) -> bool:
+def _is_blocking(manifest: Manifest, outcome: Outcome | None) -> bool:
     if outcome != Outcome.UNSUPPORTED:
         return outcome != Outcome.PASS
     is_other_read = level_of(manifest).partition("-")[0] in FILES_READ_ALONE and (
@@ -232,8 +237,8 @@ def _is_in_the_way(manifest: Manifest, outcome: Outcome | None) -> bool:
     return not (is_other_read or manifest["kind"] in NEGATIVE_KINDS)
 
 
-def counts(manifests: Iterable[Manifest]) -> dict[str, int]:
-    """Return how many of the cases each level has, in the order of the ladder; none is left out."""
+def count_by_level(manifests: Iterable[Manifest]) -> dict[str, int]:
+    """Return the number of cases of each level, in the order of the ladder."""
     found = dict.fromkeys(LADDER, 0)
     for manifest in manifests:
         name = level_of(manifest)
@@ -241,15 +246,15 @@ def counts(manifests: Iterable[Manifest]) -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
-def _last(steps: tuple[Step, ...], manifest: Manifest) -> str:
-    """Return the last step with a rule that fits; one that stands alone precedes the others."""
-    order = [*(step for step in steps if step.alone), *reversed(steps)]
-    return next(s.name for s in order if any(rule.fits(manifest) for rule in s.rules))
+def _last_match(steps: tuple[LevelRules, ...], manifest: Manifest) -> str:
+    """Return the name of the last level with a matching rule, after those that take precedence."""
+    order = [*(step for step in steps if step.takes_precedence), *reversed(steps)]
+    return next(s.name for s in order if any(rule.matches(manifest) for rule in s.rules))
 
 
-def _is_beyond(requires: Mapping[str, Any]) -> bool:
+def _exceeds_first_reader(requires: Mapping[str, Any]) -> bool:
     flags = int(requires.get("reader_flags", 0))
-    return requires.get("file_version") in _FILE_VERSIONS[1:] or bool(flags & ~_FIRST_FLAGS)
+    return requires.get("file_version") in _FILE_VERSIONS[1:] or bool(flags & ~_FIRST_READER_FLAGS)
 
 
 def _topic(manifest: Manifest) -> str:

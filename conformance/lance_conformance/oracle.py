@@ -1,8 +1,8 @@
-"""The oracle: which release decides, which older ones are compared, and the door to its modules.
+"""The oracle: its deciding release, the older ones of the matrix, and access to its modules.
 
-The release is named here; `pyproject.toml` pins the same one. The modules are imported when they
-are asked for, so that everything else works where they are not installed. What to do when a new
-release appears is in `MAINTAINING.md`.
+The release is defined here; `pyproject.toml` pins the same one. The modules are imported on demand,
+so that everything else works where they are not installed. `MAINTAINING.md` describes what to do
+when a new release appears.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import ModuleType
 RELEASES = (
     "0.4.21", "0.5.10", "0.10.18", "0.20.0", "0.33.0", "0.39.0", "1.0.4", "4.0.1", "9.0.1", "14.0.2"
 )  # fmt: skip
-"""Releases of the matrix, oldest first; the first two leave out what later manifests state."""
+"""Releases of the matrix, oldest first; the first two omit fields that later manifests have."""
 
 RELEASE = RELEASES[-1]
 """The release whose behaviour decides."""
@@ -26,7 +26,7 @@ PINS: Mapping[str, tuple[str, ...]] = {
     "0.10.18": ("pyarrow==15.0.0", "numpy<2"),
     "0.20.0": ("pyarrow==18.1.0", "numpy<2"),
 }
-"""What a release needs besides itself, where the newest that its metadata allows does not do."""
+"""Pinned requirements of releases that do not work with the newest versions they allow."""
 
 
 def lance() -> ModuleType:
@@ -40,5 +40,5 @@ def lance_file() -> ModuleType:
 
 
 def is_installed() -> bool:
-    """Return whether the oracle is there, without importing it."""
+    """Return whether the oracle is installed, without importing it."""
     return find_spec("lance") is not None

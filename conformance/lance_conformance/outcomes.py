@@ -1,4 +1,4 @@
-"""Outcomes: what a case can come to, from best to worst."""
+"""Outcomes of a case, from best to worst."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ class Outcome(StrEnum):
 
 
 MEANINGS = {
-    Outcome.PASS: "answered as the format asks",
+    Outcome.PASS: "the response conforms to the format",
     Outcome.UNSUPPORTED: "the implementation does not claim this",
-    Outcome.FAIL: "a wrong answer",
-    Outcome.REJECTS_VALID: "refuses bytes that are right",
-    Outcome.ACCEPTS_INVALID: "reads bytes that must be refused, or calls them valid",
-    Outcome.OVERCLAIM: "claims a capability and then does not have it",
+    Outcome.FAIL: "a wrong response",
+    Outcome.REJECTS_VALID: "refuses valid bytes",
+    Outcome.ACCEPTS_INVALID: "reads bytes that must be refused, or reports them as valid",
+    Outcome.OVERCLAIM: "claims a capability that it does not have",
     Outcome.BAD_OUTPUT: "the output is not a valid Arrow IPC file",
     Outcome.INPUT_MODIFIED: "changed its input",
-    Outcome.PANIC: "refuses by a panic",
-    Outcome.FLAKY_CRASH: "died, and passed when run again alone",
-    Outcome.TIMEOUT: "no answer in time",
+    Outcome.PANIC: "refuses with a panic",
+    Outcome.FLAKY_CRASH: "died, and passed when rerun alone",
+    Outcome.TIMEOUT: "no response in time",
     Outcome.MEMORY: "died of the memory limit",
     Outcome.CRASH: "died",
     Outcome.INFRA: "the adapter broke the protocol",
 }
-"""One line a reader of a report can start from."""
+"""A line of explanation for readers of a report."""
 
 DEATHS = frozenset({Outcome.CRASH, Outcome.TIMEOUT, Outcome.MEMORY})
-"""Outcomes that cost the process; the case is run once more, alone."""
+"""Outcomes that end the process; the case is rerun once, alone."""
 
 GOOD = frozenset({Outcome.PASS, Outcome.UNSUPPORTED})
 """Outcomes that need no entry in a list of known failures."""
 
-_ORDER = {outcome: rank for rank, outcome in enumerate(Outcome)}
+_SEVERITY = {outcome: rank for rank, outcome in enumerate(Outcome)}
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
     """Return the worst of `outcomes`, which is the outcome of the whole."""
-    return max(outcomes, key=_ORDER.__getitem__, default=Outcome.PASS)
+    return max(outcomes, key=_SEVERITY.__getitem__, default=Outcome.PASS)

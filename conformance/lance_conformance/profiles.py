@@ -1,4 +1,4 @@
-"""Profiles: which part of the suite a case belongs to, told by its manifest alone."""
+"""Profiles: the part of the suite that a case belongs to, derived from its manifest."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ CORE_KINDS = NEGATIVE_KINDS | {
     "metadata",
     "forward",
 }
-"""Kinds of the profile core: what a reader of files and tables is asked."""
+"""Kinds of the profile core: reading of files and tables."""
 
 UNSTABLE_VERSIONS = frozenset({"2.3"})
-"""File versions that may still change: run and shown, never scored."""
+"""File versions that may still change; their cases are run and shown, never scored."""
 
 
 def is_active(manifest: Mapping[str, Any]) -> bool:

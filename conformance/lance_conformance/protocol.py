@@ -12,26 +12,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from lance_conformance import schemas
-from lance_conformance.outside_text import clean, cleaned
+from lance_conformance.untrusted_text import printable, printable_json
 
 VERSION = 1
-"""Version of the protocol, independent of the suite's."""
+"""Version of the protocol, independent of that of the suite."""
 
 MAX_LINE_BYTES = 2**20
-"""No message is longer; larger things go to files."""
+"""Maximum length of a message; larger data goes to files."""
 
 MAX_DEPTH = 64
-"""Objects and lists of a message that may lie in each other."""
+"""Maximum nesting depth of objects and lists in a message."""
 
 MAX_INTEGER = 2**64
-"""A number of a message is below it; larger ones are text."""
+"""Upper bound of numbers in a message; larger ones are text."""
 
 Message = dict[str, Any]
 """A decoded JSON object."""
 
 
 class ProtocolError(Exception):
-    """The adapter did not keep to the protocol; the text says how, and shows the line."""
+    """The adapter violated the protocol; the message describes how, and shows the line."""
 
 
 def encode(message: Mapping[str, object]) -> bytes:
@@ -40,8 +40,8 @@ def encode(message: Mapping[str, object]) -> bytes:
 
 
 def decode(line: bytes) -> Message:
-    """Return the message of a line, its texts clean. Raises ProtocolError."""
-    shown = clean(line[:200].decode("utf-8", "replace").rstrip())
+    """Return the message of a line, with printable texts. Raises ProtocolError."""
+    shown = printable(line[:200].decode("utf-8", "replace").rstrip())
     if len(line) > MAX_LINE_BYTES:
         raise ProtocolError(f"a line of more than {MAX_LINE_BYTES} bytes, it begins {shown!r}")
     try:
@@ -53,19 +53,19 @@ def decode(line: bytes) -> Message:
             parse_constant=_constant,
         )
     except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"not JSON ({clean(str(error))}): {shown!r}") from error
+        raise ProtocolError(f"not JSON ({printable(str(error))}): {shown!r}") from error
     if not isinstance(message, dict):
         raise ProtocolError(f"not a JSON object: {shown!r}")
-    if _is_deeper(message, MAX_DEPTH):
-        raise ProtocolError(f"more than {MAX_DEPTH} levels in each other: {shown!r}")
-    result: Message = cleaned(message)
+    if _is_nested_deeper(message, MAX_DEPTH):
+        raise ProtocolError(f"more than {MAX_DEPTH} levels of nesting: {shown!r}")
+    result: Message = printable_json(message)
     return result
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("an object has a key twice")
+        raise ValueError("an object has a duplicate key")
     return found
 
 
@@ -83,11 +83,11 @@ def _float(digits: str) -> float:
 
 
 def _constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
-def _is_deeper(message: Message, depth: int) -> bool:
-    """Whether values lie in each other more than `depth` levels deep."""
+def _is_nested_deeper(message: Message, depth: int) -> bool:
+    """Whether values are nested more than `depth` levels deep."""
     level: list[Any] = [message]
     for _ in range(depth):
         level = [
@@ -101,13 +101,13 @@ def _is_deeper(message: Message, depth: int) -> bool:
     return True
 
 
-def check_request(message: Mapping[str, object]) -> list[str]:
-    """Return what is wrong with a request, by the schema of its operation."""
+def request_problems(message: Mapping[str, object]) -> list[str]:
+    """Return the schema violations of a request."""
     return schemas.problems("protocol", message, f"{message['op']}.request")
 
 
-def check_response(op: str, message: Mapping[str, object]) -> list[str]:
-    """Return what is wrong with the response to an `op`: the envelope, then the body."""
+def response_problems(op: str, message: Mapping[str, object]) -> list[str]:
+    """Return the schema violations of the response to an `op`: of the envelope, then the body."""
     found = schemas.problems("protocol", message, "response")
     if not found and "ok" in message:
         found = schemas.problems("protocol", message["ok"], f"{op}.ok")
@@ -115,6 +115,6 @@ def check_response(op: str, message: Mapping[str, object]) -> list[str]:
 
 
 def operations() -> list[str]:
-    """Return the operations this version of the runner can ask for."""
+    """Return the operations of this version of the protocol."""
     names = schemas.definitions("protocol")
     return sorted(name.removesuffix(".request") for name in names if name.endswith(".request"))

@@ -1,4 +1,4 @@
-"""Register: the clauses of the specification, as they are published beside the cases."""
+"""Register: the clauses of the specification, as published with the cases."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lance_conformance import places
+from lance_conformance import resources
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """One clause: `level` is MUST, MUST NOT, SHOULD, SHOULD NOT or MAY.
 
-    `violation` is what a reader does with bytes that break it: `refuse`, `either` or `read`.
+    `violation` is the required reaction of a reader to a violation: `refuse`, `either` or `read`.
     """
 
     id: str
@@ -32,19 +32,19 @@ class Clause:
 
     @property
     def is_must(self) -> bool:
-        """Whether an implementation has no choice."""
+        """Whether the clause is mandatory."""
         return self.level in ("MUST", "MUST NOT")
 
 
 def has_must(clauses: Iterable[str], register: Mapping[str, Clause]) -> bool:
-    """Whether any of the clauses is a MUST; one that the register does not know counts as one."""
+    """Whether any of the clauses is a MUST; unknown clauses count as such."""
     return any(clause not in register or register[clause].is_must for clause in clauses)
 
 
 def load(path: Path | None = None) -> Mapping[str, Clause]:
     """Return the clauses by id; without `path` those of this checkout or wheel."""
     if path is None:
-        path = places.register()
+        path = resources.register()
     document = json.loads(path.read_text("utf-8"))
     clauses = (
         Clause(

@@ -1,7 +1,7 @@
-"""Requirements: does an adapter's `hello` claim what a case needs.
+"""Requirements: whether an adapter's `hello` claims everything that a case needs.
 
-A case that is not claimed is never sent; it is reported as unsupported, with the first thing that
-is missing.
+A case that is not claimed is never sent; it is reported as unsupported, with the first missing
+requirement.
 """
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ from typing import Any
 from lance_conformance.cases import Case
 from lance_conformance.session import Claims
 
-_ASKING = (("filter", "filters"), ("text", "full-text queries"), ("nearest", "vector queries"))
-"""Arguments that are claimed by name, and what they are called."""
+_CLAIMED_ARGUMENTS = (
+    ("filter", "filters"),
+    ("text", "full-text queries"),
+    ("nearest", "vector queries"),
+)
+"""Arguments that are claimed by name, and their descriptions."""
 
-_PARTS = ("ranges", "rows")
-"""Arguments of a case that is one particular read of a file, claimed by their own name."""
+_PARTIAL_READS = ("ranges", "rows")
+"""Arguments of a partial read of a file, claimed by their own name."""
 
 _READS = ("file.read", "dataset.read")
-"""Operations that claim which columns can be asked for."""
+"""Operations that claim the supported projections."""
 
 
 def main_operation(case: Case) -> str:
-    """Return the operation without which nothing of the case can be asked."""
+    """Return the main operation of a case."""
     named = case.requires.get("op")
     if named:
         return str(named)
@@ -38,14 +42,14 @@ def main_operation(case: Case) -> str:
     return by_kind.get(case.kind, reading)
 
 
-def missing(case: Case, claims: Claims) -> str | None:
+def missing_requirement(case: Case, claims: Claims) -> str | None:
     """Return the first requirement of a case that is not claimed, None when all are."""
     requires, op = case.requires, main_operation(case)
     if op not in claims.capabilities:
         return f"operation {op}"
-    undone = next((what for what in _steps(case) if not _claimed(what, claims)), None)
-    if undone is not None:
-        return f"operation {' '.join(undone)}"
+    unclaimed = next((what for what in _steps(case) if not _is_claimed(what, claims)), None)
+    if unclaimed is not None:
+        return f"operation {' '.join(unclaimed)}"
     capability = claims.capabilities[op]
     version = requires.get("file_version")
     versions = capability.get("versions")
@@ -59,25 +63,30 @@ def missing(case: Case, claims: Claims) -> str | None:
     types = capability.get("types")
     if "index" in requires and isinstance(types, list) and requires["index"] not in types:
         return f"index {requires['index']}"
-    asked = case.manifest["input"].get("args", {})
-    for what, words in _ASKING:
-        if isinstance(asked.get(what), dict) and not capability.get(what):
+    args = case.manifest["input"].get("args", {})
+    for what, words in _CLAIMED_ARGUMENTS:
+        if isinstance(args.get(what), dict) and not capability.get(what):
             return words
-    projection, told = _projection(asked) if op in _READS else None, capability.get("projection")
-    if projection is not None and not (isinstance(told, list) and projection in told):
+    projection, projections = (
+        _projection(args) if op in _READS else None,
+        capability.get("projection"),
+    )
+    if projection is not None and not (isinstance(projections, list) and projection in projections):
         return f"projection {projection}"
-    return next((what for what in _PARTS if what in asked and not capability.get(what)), None)
+    return next(
+        (what for what in _PARTIAL_READS if what in args and not capability.get(what)), None
+    )
 
 
-def _projection(asked: Mapping[str, Any]) -> str | None:
-    """Return the kind of columns that are asked for, None when all of them are."""
-    if "columns" not in asked:
+def _projection(args: Mapping[str, Any]) -> str | None:
+    """Return the kind of projection in the arguments, None for all columns."""
+    if "columns" not in args:
         return None
-    return "nested" if any("." in name for name in asked["columns"]) else "top"
+    return "nested" if any("." in name for name in args["columns"]) else "top"
 
 
 def _steps(case: Case) -> Iterator[tuple[str, ...]]:
-    """Yield the operation of each step, with the kind of commit or change it is."""
+    """Yield the operation of each step, with the kind of commit or change."""
     for step in case.manifest["input"].get("steps", ()):
         args = step.get("args", {})
         if step["op"] == "mutate":
@@ -86,8 +95,8 @@ def _steps(case: Case) -> Iterator[tuple[str, ...]]:
             yield step["op"], *args.get("operation", {})
 
 
-def _claimed(what: tuple[str, ...], claims: Claims) -> bool:
-    """Whether an operation is claimed, and the kind of it where the claim lists kinds."""
+def _is_claimed(what: tuple[str, ...], claims: Claims) -> bool:
+    """Whether an operation is claimed, with its kind where the claim lists kinds."""
     capability = claims.capabilities.get(what[0])
     if capability is None:
         return False
@@ -95,8 +104,8 @@ def _claimed(what: tuple[str, ...], claims: Claims) -> bool:
     return not isinstance(listed, list) or set(what[1:]) <= set(listed)
 
 
-def contradicts(case: Case, feature: str) -> bool:
-    """Whether refusing `feature` takes back something that `hello` claimed and the case named."""
+def contradicts_claims(case: Case, feature: str) -> bool:
+    """Whether not supporting `feature` contradicts a claim of `hello` that the case requires."""
     requires = case.requires
     named: Iterable[str] = (
         main_operation(case),

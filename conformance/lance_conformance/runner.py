@@ -1,10 +1,9 @@
 """Runner: sends the checks of each case to an adapter and collects the results.
 
-Each case gets a fresh folder below the scratch directory, with a copy of its input under a name
-that says nothing; the copy is compared with the input after each check, and made anew when it
-was changed. A case that cost the process is
-run once more, alone in a fresh one. An adapter that cannot be started again, or that only loses
-time, ends the run: the other cases are not run.
+Each case gets a fresh folder below the scratch directory, with a copy of its input under a neutral
+name; the copy is compared with the input after each check, and replaced when it has changed. A case
+that ended the process is rerun once, alone in a fresh process. The run ends when the adapter cannot
+be restarted or only loses time; the remaining cases are not run.
 """
 
 from __future__ import annotations
@@ -16,28 +15,28 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lance_conformance.cancellation import Cancelled, CancelToken
 from lance_conformance.cases import Case
-from lance_conformance.checks import READING, VALIDATE, Check, alternative, expand
-from lance_conformance.inputs import Snapshot, copy_input, is_unchanged, snapshot
-from lance_conformance.judge import Verdict, judge
+from lance_conformance.checks import READING, VALIDATE, Check, applicable_expectation, build_checks
+from lance_conformance.input_copy import InputSnapshot, copy_input, is_unchanged, take_snapshot
+from lance_conformance.message_normalization import normalize_message
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
-from lance_conformance.outside_text import MAX_TEXT, clean, shortened
-from lance_conformance.requirements import missing
-from lance_conformance.scratch import fresh_folder, remove
-from lance_conformance.session import AdapterUnusable, Answer, Claims, Limits, Session
-from lance_conformance.stop import Stop, Stopped
-from lance_conformance.volatile import steady
+from lance_conformance.requirements import missing_requirement
+from lance_conformance.scratch import fresh_folder, remove_folder
+from lance_conformance.session import AdapterUnusable, Claims, Limits, RequestResult, Session
+from lance_conformance.untrusted_text import MAX_TEXT, printable, truncated
+from lance_conformance.verdicts import Verdict, judge_response
 
-LOST_SECONDS = 600.0
-"""Time that cases in a row may cost which each ended the process, before the run is given up."""
+MAX_LOST_SECONDS = 600.0
+"""Total time of consecutive cases that ended the process, after which the run is aborted."""
 
 NOT_RUN = "not run: "
-"""How the detail of a case begins that the adapter was never asked about."""
+"""Prefix of the detail of a case that was not sent to the adapter."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Verdict on one check; `reject` is how the adapter refused, if it did."""
+    """Verdict on one check; `reject` is the refusal of the adapter, if any."""
 
     name: str
     outcome: Outcome
@@ -49,7 +48,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """Outcome of one case: that of its worst check."""
+    """Outcome of one case: the worst one of its checks."""
 
     case: Case
     outcome: Outcome
@@ -57,8 +56,8 @@ class CaseResult:
     detail: str = ""
 
     @property
-    def read(self) -> Outcome:
-        """The outcome of the case apart from what `validate` answered."""
+    def read_outcome(self) -> Outcome:
+        """The outcome of the case without its `validate` check."""
         others = [check.outcome for check in self.checks if check.name != VALIDATE]
         if self.outcome == Outcome.UNSUPPORTED or not self.checks:
             return self.outcome
@@ -66,16 +65,16 @@ class CaseResult:
 
     @property
     def stderr(self) -> str:
-        """What the adapter wrote during the checks that went wrong."""
+        """Standard error of the adapter during the checks that failed."""
         return "".join(check.stderr for check in self.checks if check.outcome not in GOOD)
 
 
 Progress = Callable[[CaseResult], None]
-"""Called with each result as it comes."""
+"""Called with each result."""
 
 
 class Worker:
-    """One session and the cases it is given."""
+    """Runs cases in one session."""
 
     def __init__(
         self,
@@ -93,12 +92,12 @@ class Worker:
         self._lost = 0.0
 
     def run(self, case: Case) -> CaseResult:
-        """Run a case; once more alone if it cost the process.
+        """Run a case, and rerun it alone if it ended the process.
 
-        Raises AdapterUnusable when it cannot be started, or has only lost time for long, and
-        Stopped when the end of the run is asked for.
+        Raises AdapterUnusable when the adapter cannot be started or only loses time, and Cancelled
+        when the run is.
         """
-        if self._lost > LOST_SECONDS:
+        if self._lost > MAX_LOST_SECONDS:
             raise AdapterUnusable(f"the last cases cost the process and {self._lost:.0f} s")
         if self._isolate:
             self.session.restart()
@@ -107,58 +106,56 @@ class Worker:
         if result.outcome not in DEATHS:
             self._lost = 0.0
             return result
-        result = self._again(case, result)
+        result = self._rerun_alone(case, result)
         self._lost += time.perf_counter() - begin
         return result
 
-    def _again(self, case: Case, result: CaseResult) -> CaseResult:
+    def _rerun_alone(self, case: Case, result: CaseResult) -> CaseResult:
         self.session.restart()
-        again = self._attempt(case)
+        second = self._attempt(case)
         self.session.restart()
-        if again.outcome == Outcome.PASS:
+        if second.outcome == Outcome.PASS:
             return replace(result, outcome=Outcome.FLAKY_CRASH)
         return result
 
     def _attempt(self, case: Case) -> CaseResult:
         claims = self.session.claims()
-        lacking = missing(case, claims)
+        lacking = missing_requirement(case, claims)
         if lacking is not None:
             return CaseResult(case, Outcome.UNSUPPORTED, (), f"not claimed: {lacking}")
         try:
             if case.has_steps:
-                return _conclude(case, claims, self._act(case, claims))
-            return _conclude(case, claims, self._ask(case, claims))
+                return _case_result(case, claims, self._run_scenario(case, claims))
+            return _case_result(case, claims, self._run_checks(case, claims))
         except OSError as error:
-            told = self._clean(f"the scratch folder cannot be used: {error}")
-            return CaseResult(case, Outcome.INFRA, (), told)
+            message = self._clean(f"the scratch folder cannot be used: {error}")
+            return CaseResult(case, Outcome.INFRA, (), message)
 
-    def _act(self, case: Case, claims: Claims) -> list[CheckResult]:
-        """Take the steps of a case: its first actor is this session, each other one its own."""
-        from lance_conformance.acting import act  # most runs take no step: it needs the reference
+    def _run_scenario(self, case: Case, claims: Claims) -> list[CheckResult]:
+        """Run the steps of a case; this session is the first actor, each other has its own."""
+        from lance_conformance.scenario import run_scenario  # imports the whole reference
 
         folder = self._folder()
-        given = copy_input(case.input_root, folder)
+        table_path = copy_input(case.input_root, folder)
         sessions: dict[str, Session] = {}
 
-        def ask(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
+        def send(actor: str, op: str, fields: Mapping[str, object]) -> RequestResult:
             if actor not in sessions:
-                new = self.session.another(f"actor{len(sessions)}") if sessions else self.session
-                sessions[actor] = new
-            return sessions[actor].ask(op, fields, self._limits(case))
+                name = f"actor{len(sessions)}"
+                sessions[actor] = self.session.new_session(name) if sessions else self.session
+            return sessions[actor].request(op, fields, self._limits(case))
 
         try:
-            return [
-                self._result(acted.name, acted.verdict, acted.answer, 0.0)
-                for acted in act(case, alternative(case, claims), given, ask)
-            ]
+            steps = run_scenario(case, applicable_expectation(case, claims), table_path, send)
+            return [self._result(step.name, step.verdict, step.answer, 0.0) for step in steps]
         finally:
             for session in sessions.values():
                 if session is not self.session:
                     session.close()
-            remove(folder)
+            remove_folder(folder)
 
     def _folder(self) -> Path:
-        """Make a fresh folder, whose name says nothing."""
+        """Create a fresh folder with a neutral name."""
         self._num_requests += 1
         return fresh_folder(self.session.scratch, str(self._num_requests))
 
@@ -166,73 +163,75 @@ class Worker:
         seconds = case.limits.seconds if self._timeout is None else self._timeout
         return replace(case.limits, seconds=seconds * self._timeout_factor)
 
-    def _ask(self, case: Case, claims: Claims) -> list[CheckResult]:
-        """Make the checks of a case on one copy of its input, until one ends the process."""
+    def _run_checks(self, case: Case, claims: Claims) -> list[CheckResult]:
+        """Run the checks of a case on one copy of its input, until one ends the process."""
         results: list[CheckResult] = []
-        folder, given, before = self._copy(case)
+        folder, input_path, before = self._copy(case)
         try:
-            for check in expand(case, claims):
+            for check in build_checks(case, claims):
                 out = folder / f"{check.name}.arrow"
-                result = self._check(case, check, given, out)
-                if not is_unchanged(given, before):
-                    result = _with_changed_input(result)
-                    remove(folder)
-                    folder, given, before = self._copy(case)
+                result = self._check(case, check, input_path, out)
+                if not is_unchanged(input_path, before):
+                    result = _input_modified(result)
+                    remove_folder(folder)
+                    folder, input_path, before = self._copy(case)
                 results.append(result)
                 if result.outcome in DEATHS | {Outcome.INFRA}:
                     break
         finally:
-            remove(folder)
+            remove_folder(folder)
         return results
 
-    def _copy(self, case: Case) -> tuple[Path, Path, Snapshot]:
-        """Return a fresh folder, the copy of a case's input in it, and what that holds."""
+    def _copy(self, case: Case) -> tuple[Path, Path, InputSnapshot]:
+        """Return a fresh folder, the copy of a case's input in it, and a snapshot of the copy."""
         folder = self._folder()
-        given = copy_input(case.input_root, folder)
-        return folder, given, snapshot(given)
+        input_path = copy_input(case.input_root, folder)
+        return folder, input_path, take_snapshot(input_path)
 
-    def _check(self, case: Case, check: Check, given: Path, out: Path) -> CheckResult:
+    def _check(self, case: Case, check: Check, input_path: Path, out: Path) -> CheckResult:
         fields: dict[str, object] = {
-            "uri" if "uri" in case.manifest["input"] else "path": str(given)
+            "uri" if "uri" in case.manifest["input"] else "path": str(input_path)
         }
         fields |= check.args
         if check.op in READING:
             fields["out"] = str(out)
         begin = time.perf_counter()
-        answer = self.session.ask(check.op, fields, self._limits(case))
+        answer = self.session.request(check.op, fields, self._limits(case))
         seconds = time.perf_counter() - begin
         return self._result(check.name, self._verdict(case, check, answer, out), answer, seconds)
 
-    def _result(self, name: str, verdict: Verdict, answer: Answer, seconds: float) -> CheckResult:
+    def _result(
+        self, name: str, verdict: Verdict, answer: RequestResult, seconds: float
+    ) -> CheckResult:
         reject = dict((answer.response or {}).get("reject", {}))
         detail, stderr = self._clean(verdict.detail), self._clean(answer.stderr[-MAX_TEXT:])
         reject = {key: self._clean(str(value)) for key, value in reject.items()}
         return CheckResult(name, verdict.outcome, detail, stderr, reject, seconds)
 
-    def _verdict(self, case: Case, check: Check, answer: Answer, out: Path) -> Verdict:
+    def _verdict(self, case: Case, check: Check, answer: RequestResult, out: Path) -> Verdict:
         if answer.response is None:
             return Verdict(answer.outcome, answer.detail)
-        return judge(case, check, answer.response, out)
+        return judge_response(case, check, answer.response, out)
 
     def _clean(self, text: str) -> str:
-        return shortened(clean(steady(text, self.session.scratch)), MAX_TEXT)
+        return truncated(printable(normalize_message(text, self.session.scratch)), MAX_TEXT)
 
 
-def _with_changed_input(result: CheckResult) -> CheckResult:
-    """Return a result after which the copy of the input is not what it was."""
+def _input_modified(result: CheckResult) -> CheckResult:
+    """Return the result of a check after which the copy of the input has changed."""
     if worst((result.outcome, Outcome.INPUT_MODIFIED)) == result.outcome:
         return result
-    changed = "the copy of the input is not what it was"
+    changed = "the copy of the input has changed"
     return replace(result, outcome=Outcome.INPUT_MODIFIED, detail=changed)
 
 
-def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseResult:
+def _case_result(case: Case, claims: Claims, results: list[CheckResult]) -> CaseResult:
     outcome = worst(result.outcome for result in results)
     detail = next((r.detail for r in results if r.outcome == outcome), "")
     if case.kind == "lint" and outcome == Outcome.PASS and VALIDATE not in claims.capabilities:
-        done = "refused, as it may be" if any(r.reject for r in results) else "reads as it should"
-        told = f"{done}; not claimed: operation validate"
-        return CaseResult(case, Outcome.UNSUPPORTED, tuple(results), told)
+        done = "refused, as permitted" if any(r.reject for r in results) else "read correctly"
+        detail = f"{done}; not claimed: operation validate"
+        return CaseResult(case, Outcome.UNSUPPORTED, tuple(results), detail)
     if (
         case.is_negative
         and outcome == Outcome.ACCEPTS_INVALID
@@ -243,15 +242,15 @@ def _conclude(case: Case, claims: Claims, results: list[CheckResult]) -> CaseRes
 
 
 @dataclass(slots=True)
-class Collected:
-    """What a run came to: results by id; `failure` says why the other cases were not run."""
+class RunResults:
+    """The results of a run by id; `failure` is the reason why other cases were not run."""
 
     claims: Claims
     results: list[CaseResult]
     failure: AdapterUnusable | None = None
 
 
-def run(
+def run_adapter(
     command: Sequence[str],
     cases: Sequence[Case],
     scratch: Path,
@@ -260,41 +259,43 @@ def run(
     isolate: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Claims, list[CaseResult]]:
-    """Run cases with `jobs` adapters; return what the adapter claims and the results by id.
+    """Run cases with `jobs` adapters; return the claims of the adapter and the results by id.
 
     Raises AdapterUnusable.
     """
-    with Stop() as stop:
+    with CancelToken() as stop:
         sessions = open_sessions(command, scratch, jobs, stop)
-        found = collect(sessions, cases, stop, isolate=isolate, progress=progress)
+        found = run_cases(sessions, cases, stop, isolate=isolate, progress=progress)
     if found.failure is not None:
         raise found.failure
     return found.claims, found.results
 
 
-def open_sessions(command: Sequence[str], scratch: Path, jobs: int, stop: Stop) -> list[Session]:
-    """Return `jobs` sessions with an adapter, each with a scratch folder of its own."""
+def open_sessions(
+    command: Sequence[str], scratch: Path, jobs: int, stop: CancelToken
+) -> list[Session]:
+    """Return `jobs` sessions with an adapter, each with its own scratch folder."""
     return [Session(command, scratch / f"w{number}", stop=stop) for number in range(jobs)]
 
 
-def collect(
+def run_cases(
     sessions: Sequence[Session],
     cases: Sequence[Case],
-    stop: Stop,
+    stop: CancelToken,
     *,
     isolate: bool = False,
     timeout: float | None = None,
     timeout_factor: float = 1.0,
     progress: Progress | None = None,
-) -> Collected:
-    """Run cases until all are done, the stop is asked for, or the adapter cannot go on.
+) -> RunResults:
+    """Run cases until all are done, the run is cancelled, or the adapter is unusable.
 
-    Raises AdapterUnusable when the adapter does not even greet.
+    Raises AdapterUnusable when the adapter does not answer `hello`.
     """
     waiting: queue.SimpleQueue[Case] = queue.SimpleQueue()
     for case in cases:
         waiting.put(case)
-    found = Collected(sessions[0].claims(), [])
+    found = RunResults(sessions[0].claims(), [])
 
     def work(session: Session) -> None:
         worker = Worker(session, isolate=isolate, timeout=timeout, timeout_factor=timeout_factor)
@@ -307,11 +308,11 @@ def collect(
             session.close()
         except AdapterUnusable as error:
             found.failure = error
-            stop.ask(str(error))
-        except Stopped:
-            pass  # the case is not finished, and is not reported
+            stop.cancel(str(error))
+        except Cancelled:
+            pass  # an unfinished case is not reported
         except BaseException as error:
-            stop.ask(repr(error))
+            stop.cancel(repr(error))
             raise
         finally:
             session.restart()
@@ -321,14 +322,14 @@ def collect(
             for future in [executor.submit(work, session) for session in sessions]:
                 future.result()
         except BaseException as error:
-            stop.ask(repr(error))
+            stop.cancel(repr(error))
             raise
     found.results.sort(key=lambda result: result.case.id)
     return found
 
 
 def not_run(case: Case, reason: str) -> CaseResult:
-    """Return the result of a case that the adapter was never asked about."""
+    """Return the result of a case that was not sent to the adapter."""
     return CaseResult(case, Outcome.INFRA, (), f"{NOT_RUN}{reason.splitlines()[0]}")
 
 

@@ -1,7 +1,7 @@
-"""Scratch: folders that adapters work in, made and removed whatever an adapter did to them.
+"""Scratch folders of adapters, created and removed robustly.
 
-An adapter may remove its folder, put a link in its place, or take away the right to enter it.
-Nothing outside is followed or removed.
+An adapter may remove its folder, replace it by a link, or revoke permissions. Links are never
+followed, and nothing outside is removed.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from pathlib import Path
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Give a fresh folder, and remove it with all it holds when the block ends."""
+    """Provide a fresh folder, and remove it with its content when the block ends."""
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="lance-conformance-")))
     try:
         yield folder
     finally:
-        open_up(folder)
-        remove(folder)
+        make_accessible(folder)
+        remove_folder(folder)
 
 
 def fresh_folder(parent: Path, name: str) -> Path:
-    """Make a folder below `parent`, which is made anew where it is no folder of its own."""
+    """Create a folder below `parent`, which is recreated if it is not a real folder."""
     for one in (parent, parent / name):
         if one.is_symlink() or (one.exists() and not one.is_dir()):
             one.unlink()
     folder = parent / name
-    remove(folder)
+    remove_folder(folder)
     folder.mkdir(parents=True)
     return folder
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder as far as it can be; a link is removed and not followed."""
+def remove_folder(folder: Path) -> None:
+    """Remove a folder as far as possible; a link is removed and not followed."""
     if folder.is_symlink():
         folder.unlink(missing_ok=True)
     else:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def open_up(folder: Path) -> None:
-    """Make every folder below one enterable, when no adapter runs any more."""
+def make_accessible(folder: Path) -> None:
+    """Make all folders below one accessible, when no adapter runs any more."""
     waiting = [folder]
     while waiting:
         one = waiting.pop()

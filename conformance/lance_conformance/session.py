@@ -1,7 +1,7 @@
-"""Session: one adapter at work, restarted when it breaks, and what it claims.
+"""Session: requests to one adapter, which is restarted when it fails, and its claims.
 
-A session owns a scratch directory. It starts the adapter when the first request needs it, says
-`hello`, and gives every exchange back as an `Answer`: the response, or how none came.
+A session owns a scratch directory. It starts the adapter on the first request, sends `hello`, and
+returns every exchange as a `RequestResult`: the response, or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lance_conformance import __version__, protocol
-from lance_conformance.failures import Failure
+from lance_conformance.adapter_process import AdapterDied, AdapterProcess
+from lance_conformance.cancellation import Cancelled, CancelToken
+from lance_conformance.command_error import CommandError
 from lance_conformance.outcomes import Outcome
-from lance_conformance.outside_text import MAX_NAME, shortened
-from lance_conformance.process import AdapterProcess, Death
 from lance_conformance.protocol import Message, ProtocolError
-from lance_conformance.stop import Stop, Stopped
+from lance_conformance.untrusted_text import MAX_NAME, truncated
 
 HELLO_SECONDS = 180.0
-"""Limit of the start: loading a large library is not a fault."""
+"""Time limit of the start, enough to load a large library."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one request: seconds, and MiB above what the process held at `hello`."""
+    """Limits of one request: seconds, and MiB above the address space at `hello`."""
 
     seconds: float = 10.0
     memory_mb: int = 2048
@@ -34,8 +34,8 @@ DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A response, or (`response` is None) the outcome that took its place."""
+class RequestResult:
+    """A response, or the outcome of a request without one (`response` is None)."""
 
     response: Message | None
     outcome: Outcome = Outcome.PASS
@@ -45,7 +45,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What an adapter said of itself in `hello`."""
+    """The claims of an adapter in `hello`."""
 
     implementation: Mapping[str, str]
     capabilities: Mapping[str, Mapping[str, object]]
@@ -56,10 +56,10 @@ class Claims:
         return frozenset(self.hello.get(what, {}).get("exclude", ()))
 
 
-class AdapterUnusable(Failure):
-    """The adapter cannot be started, or does not greet: nothing can be judged."""
+class AdapterUnusable(CommandError):
+    """The adapter cannot be started, or does not answer `hello`: nothing can be judged."""
 
-    exit_code, before = 3, "the adapter cannot be judged: "
+    exit_code, prefix = 3, "the adapter cannot be judged: "
 
 
 Listener = Callable[[str, Mapping[str, object]], None]
@@ -74,7 +74,7 @@ class Session:
         command: Sequence[str],
         scratch: Path,
         listener: Listener | None = None,
-        stop: Stop | None = None,
+        stop: CancelToken | None = None,
     ) -> None:
         self._command = command
         self._listener = listener
@@ -85,30 +85,32 @@ class Session:
         self.scratch = scratch
         self.starts = 0
 
-    def another(self, name: str) -> Session:
-        """Return a session of its own with the same command, its scratch below this one's."""
+    def new_session(self, name: str) -> Session:
+        """Return another session with the same command, with its scratch below this one's."""
         return Session(self._command, self.scratch / name, self._listener, self._stop)
 
     def claims(self) -> Claims:
-        """Start the adapter if it does not run, and return what it claims."""
+        """Start the adapter if it does not run, and return its claims."""
         self._start()
         return self._claims
 
-    def ask(self, op: str, fields: Mapping[str, object], limits: Limits) -> Answer:
-        """Send one request and return its answer; a broken process is gone afterwards.
+    def request(self, op: str, fields: Mapping[str, object], limits: Limits) -> RequestResult:
+        """Send one request and return its result; a failed process is killed.
 
-        Raises Stopped when the end of the run is asked for.
+        Raises Cancelled when the run is.
         """
         process = self._start()
         process.limit_memory(limits.memory_mb)
         try:
             response = self._exchange(process, op, fields, limits.seconds)
-        except Death as death:
-            answer = Answer(None, death.outcome, death.detail, process.stderr_tail())
+        except AdapterDied as death:
+            answer = RequestResult(None, death.outcome, death.detail, process.stderr_tail())
         except ProtocolError as error:
-            answer = Answer(None, Outcome.INFRA, f"protocol error: {error}", process.stderr_tail())
+            answer = RequestResult(
+                None, Outcome.INFRA, f"protocol error: {error}", process.stderr_tail()
+            )
         else:
-            return Answer(response, stderr=process.stderr_tail())
+            return RequestResult(response, stderr=process.stderr_tail())
         self.restart()
         return answer
 
@@ -119,17 +121,17 @@ class Session:
             self._process = None
 
     def close(self) -> bool:
-        """Say good-bye; return whether the adapter ended as it should."""
+        """Send `bye`; return whether the adapter exited as required."""
         if self._process is None:
             return True
         process, self._process = self._process, None
-        return process.end(protocol.encode({"id": self._new_id(), "op": "bye"}))
+        return process.shut_down(protocol.encode({"id": self._new_id(), "op": "bye"}))
 
     def _start(self) -> AdapterProcess:
         if self._process is not None:
             return self._process
         if self._stop:
-            raise Stopped
+            raise Cancelled
         try:
             self.scratch.mkdir(parents=True, exist_ok=True)
             process = AdapterProcess(self._command, self.scratch, self._stop)
@@ -137,21 +139,21 @@ class Session:
             raise AdapterUnusable(f"cannot start {self._command[0]}: {error}") from error
         self.starts += 1
         try:
-            claims = self._greet(process)
+            claims = self._say_hello(process)
             if self.starts > 1 and claims != self._claims:
-                raise ProtocolError("it does not claim what it claimed when it was started first")
-        except (Death, ProtocolError) as error:
+                raise ProtocolError("it does not claim what it claimed at its first start")
+        except (AdapterDied, ProtocolError) as error:
             tail = process.stderr_tail()
             process.kill()
             raise AdapterUnusable(f"no hello: {error}\n{tail}".rstrip()) from error
-        except Stopped:
+        except Cancelled:
             process.kill()
             raise
         process.note_base_memory()
         self._claims, self._process = claims, process
         return process
 
-    def _greet(self, process: AdapterProcess) -> Claims:
+    def _say_hello(self, process: AdapterProcess) -> Claims:
         limits = {"seconds": DEFAULT_LIMITS.seconds, "memory_mb": DEFAULT_LIMITS.memory_mb}
         fields = {
             "protocol": protocol.VERSION,
@@ -163,24 +165,28 @@ class Session:
         if "ok" not in response:
             raise ProtocolError(f"hello was answered by {response}")
         hello = response["ok"]
-        who = {key: shortened(text, MAX_NAME) for key, text in hello["implementation"].items()}
-        return Claims(who, hello["capabilities"], hello)
+        implementation = {
+            key: truncated(text, MAX_NAME) for key, text in hello["implementation"].items()
+        }
+        return Claims(implementation, hello["capabilities"], hello)
 
     def _exchange(
         self, process: AdapterProcess, op: str, fields: Mapping[str, object], seconds: float
     ) -> Message:
         request = {"id": self._new_id(), "op": op, **fields}
-        self._tell("→", request)
+        self._notify("→", request)
         response = protocol.decode(process.exchange(protocol.encode(request), seconds))
-        self._tell("←", response)
-        wrong = protocol.check_response(op, response)
+        self._notify("←", response)
+        wrong = protocol.response_problems(op, response)
         if wrong:
             raise ProtocolError(f"response to {op}: {'; '.join(wrong[:3])}")
         if response["id"] != request["id"]:
-            raise ProtocolError(f"answered request {response['id']}, asked was {request['id']}")
+            raise ProtocolError(
+                f"the response has id {response['id']}, the request {request['id']}"
+            )
         return response
 
-    def _tell(self, direction: str, message: Mapping[str, object]) -> None:
+    def _notify(self, direction: str, message: Mapping[str, object]) -> None:
         if self._listener is not None:
             self._listener(direction, message)
 

@@ -1,4 +1,4 @@
-"""The suite as a whole: canonical manifests, hashes, and `SUITE.json` that fixes them."""
+"""The suite: canonical manifests, hashes, and `SUITE.json` that records them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import __version__, protocol, schemas, stored, subset
+from lance_conformance import __version__, case_storage, protocol, schemas, suite_subset
 from lance_conformance.cases import MANIFEST, manifests_hash
-from lance_conformance.hexmap import HEXMAP, hexmap
+from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
 from lance_conformance.recipes.model import DATA
 
-SUITE = subset.NAME
+SUITE = suite_subset.SUITE_FILE
 SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": protocol.VERSION}
 
 
@@ -23,16 +23,16 @@ def case_schema() -> dict[str, Any]:
     return schemas.load("case")
 
 
-FIXED_OF_ANY = ("suite", "schemas")
-FIXED = (*FIXED_OF_ANY, "counts", "tree_sha256", "manifests_sha256")
-"""Members of `SUITE.json` that say what the files are; of a subset only the first."""
+FIXED_MEMBERS_OF_SUBSETS = ("suite", "schemas")
+FIXED_MEMBERS = (*FIXED_MEMBERS_OF_SUBSETS, "counts", "tree_sha256", "manifests_sha256")
+"""Members of `SUITE.json` that are compared with the files; of a subset only the first."""
 
 TABLES_AS_JSON = ("expect.json", "input.json")
-"""Tables that `copy --expect json` lays beside their Arrow files."""
+"""Tables that `copy --expect json` writes next to their Arrow files."""
 
 
-def canonical(manifest: Mapping[str, Any]) -> str:
-    """Return the stored text of a manifest: keys in the order of the schema, a line a member."""
+def canonical_text(manifest: Mapping[str, Any]) -> str:
+    """Return the canonical text of a manifest: keys in schema order, one line per member."""
     ordered = _ordered(manifest, case_schema())
     members = (f"  {_json(key)}: {_json(value)}" for key, value in ordered.items())
     return "{\n" + ",\n".join(members) + "\n}\n"
@@ -55,10 +55,12 @@ def _ordered(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def case_files(home: Path) -> dict[str, bytes]:
-    """Return the files of a case that its hash covers, by name: all, with the map of its bytes."""
-    files = {name: data for name, data in stored.read_case(home).items() if not _is_beside(name)}
+    """Return the files of a case that its hash covers by name, including the hexmap."""
+    files = {
+        name: data for name, data in case_storage.read_case(home).items() if not _is_companion(name)
+    }
     if DATA in files:
-        files.setdefault(f"{DATA}{HEXMAP}", hexmap(files[DATA]).encode())
+        files.setdefault(f"{DATA}{HEXMAP_SUFFIX}", build_hexmap(files[DATA]).encode())
     return files
 
 
@@ -82,8 +84,8 @@ def _hash(digests: Mapping[str, str]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def describe(root: Path) -> dict[str, Any]:
-    """Return what `SUITE.json` must say; the notes on flags are taken over from it."""
+def suite_document(root: Path) -> dict[str, Any]:
+    """Return the expected content of `SUITE.json`; notes on flags are copied from it."""
     path = root / SUITE
     notes = json.loads(path.read_text("utf-8"))["notes"] if path.exists() else {}
     texts = {path: path.read_bytes() for path in sorted(root.rglob(MANIFEST))}
@@ -107,29 +109,29 @@ def describe(root: Path) -> dict[str, Any]:
     }
 
 
-def write(root: Path) -> None:
+def write_suite(root: Path) -> None:
     """Write `SUITE.json`."""
-    text = json.dumps(describe(root), indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(suite_document(root), indent=2, ensure_ascii=False) + "\n"
     (root / SUITE).write_text(text, encoding="utf-8")
 
 
-def verify(root: Path) -> list[str]:
-    """Return where `SUITE.json` and the files disagree."""
+def suite_problems(root: Path) -> list[str]:
+    """Return the differences between `SUITE.json` and the files."""
     path = root / SUITE
     if not path.exists():
         return [f"no {SUITE}"]
-    stored, actual = json.loads(path.read_text("utf-8")), describe(root)
-    whole = subset.whole(root)
-    chosen = stored[subset.KEY]["ids"] if whole else stored.get("cases", {}).keys()
-    fixed = FIXED_OF_ANY if whole else FIXED
+    stored, actual = json.loads(path.read_text("utf-8")), suite_document(root)
+    whole = suite_subset.full_suite(root)
+    chosen = stored[suite_subset.SUBSET_KEY]["ids"] if whole else stored.get("cases", {}).keys()
+    fixed = FIXED_MEMBERS_OF_SUBSETS if whole else FIXED_MEMBERS
     found = [
-        f"{key}: {SUITE} does not say what the files are"
+        f"{key}: {SUITE} does not match the files"
         for key in fixed
         if stored.get(key) != actual[key]
     ]
     was = {name: stored["cases"][name] for name in chosen}
     now = actual["cases"]
-    found += [f"{name}: published, and gone" for name in sorted(was.keys() - now.keys())]
+    found += [f"{name}: published, and removed" for name in sorted(was.keys() - now.keys())]
     found += [f"{name}: not in {SUITE}" for name in sorted(now.keys() - was.keys())]
     same = was.keys() & now.keys()
     found += [f"{name}: published, and changed" for name in sorted(same) if was[name] != now[name]]
@@ -143,6 +145,6 @@ def _flags(path: Path) -> list[str]:
     return flags
 
 
-def _is_beside(name: str) -> bool:
-    """Whether a file is no part of a case: a page, or a table that `copy` lays beside it."""
+def _is_companion(name: str) -> bool:
+    """Whether a file is not part of a case: a page, or a table added by `copy`."""
     return name.endswith(".md") or name.rpartition("/")[2] in TABLES_AS_JSON

@@ -1,8 +1,8 @@
 """Vocabulary: the words of `requires`, of `exclude` in `hello`, and of `unsupported`.
 
-It is closed. Encodings are the names of the protobuf fields that choose one, so that the chapters
-and `protos/` define them; types and features are listed here. `derived_requirements` finds the
-words of a case in its bytes.
+It is closed. Encodings are named after the protobuf fields that select them, so that the chapters
+and `protos/` define them; types and features are listed here. `derived_requirements` derives the
+words of a case from its bytes.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ TYPES: Mapping[str, str] = {
     "list": "", "large_list": "", "fixed_size_list": "", "struct": "", "map": "",
     "dictionary": "Arrow's dictionary type, not the encoding",
 }  # fmt: skip
-"""Types of fields at any depth, by the names of their logical types; meanings where they differ."""
+"""Types of fields at any depth by logical type, with the meaning where the name differs."""
 
 FEATURES: Mapping[str, str] = {
-    "base-paths": "files below other roots than the table's",
+    "base-paths": "files under other roots than that of the table",
     "blob": "a column of blobs",
     "branch": "a version of a branch",
     "deletion-files": "deleted rows",
-    "overlays": "values that replace those of data files",
+    "overlays": "values that override those of data files",
     "row-address": "the column _rowaddr",
     "row-id": "the column _rowid",
-    "several-data-files": "fragments whose columns lie in more than one file",
-    "stable-row-ids": "row ids that are no addresses",
+    "several-data-files": "fragments with columns in several files",
+    "stable-row-ids": "row ids that are not addresses",
     "tag": "a version by its tag",
     "version": "another version than the latest",
 }
-"""What tables have, and what is asked of them."""
+"""Features of tables and requests."""
 
 INDICES = (
     "BTREE", "BITMAP", "LABEL_LIST", "NGRAM", "ZONEMAP", "BLOOMFILTER", "RTREE", "FM", "JSON",
@@ -60,7 +60,7 @@ INDICES = (
 _MODULES = (encodings_v2_0_pb2, encodings_v2_1_pb2, encodings_v2_3_pb2)
 
 _DEFAULTS = frozenset({"values", "no_nulls"})
-"""Choices that say nothing of what is needed."""
+"""Fields that select no encoding."""
 
 
 def _choices() -> Iterator[tuple[str, str, str]]:
@@ -83,9 +83,9 @@ CHOICES: Mapping[tuple[str, str], str] = {
     **{(message, field): word for message, field, word in _choices()},
     ("lance.encodings21.MiniBlockLayout", "dictionary"): "dictionary",
 }
-"""Word of an encoding by the message that chooses it and the field that is set.
+"""Word of an encoding by the message that selects it and the field that is set.
 
-A mini-block page has a dictionary beside the encoding of its indices.
+A mini-block page has a dictionary in addition to the encoding of its indices.
 """
 
 ENCODINGS = frozenset(CHOICES.values()) | {*LEGACY_ENCODINGS.values(), *SCHEMES.values()}
@@ -93,7 +93,7 @@ ENCODINGS = frozenset(CHOICES.values()) | {*LEGACY_ENCODINGS.values(), *SCHEMES.
 
 
 def type_words(logical_type: str) -> frozenset[str]:
-    """Return the words of a logical type; those of children are in types of their own."""
+    """Return the words of a logical type, without those of its children."""
     head, *rest = logical_type.split(":")
     if head == "fixed_size_list":
         return frozenset({head}) | type_words(":".join(rest[:-1]))

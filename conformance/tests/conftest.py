@@ -15,9 +15,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lance_conformance import cli, suite
-from lance_conformance.adapters.skeleton import write_table
+from lance_conformance.adapters.server import write_table
 from lance_conformance.cases import Case
-from lance_conformance.known import Reckoning
+from lance_conformance.known_failures import Triage
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.runner import CaseResult, CheckResult
@@ -71,7 +71,7 @@ def write_case(root: Path, case_id: str, kind: str, data: bytes) -> None:
     (folder / "data.lance").write_bytes(data)
     if kind != "negative-file":
         write_table(str(folder / "expect.arrow"), pa.table(_COLUMNS))
-    text = suite.canonical(_manifest(case_id, kind, data))
+    text = suite.canonical_text(_manifest(case_id, kind, data))
     (folder / "case.json").write_text(text, encoding="utf-8")
 
 
@@ -82,7 +82,7 @@ def toy_suite(tmp_path: Path) -> Path:
     write_case(root, READ, "read-file", json.dumps(_COLUMNS).encode())
     write_case(root, NEGATIVE, "negative-file", b"broken")
     write_case(root, LINT, "lint", json.dumps({**_COLUMNS, "odd": True}).encode())
-    suite.write(root)
+    suite.write_suite(root)
     return root
 
 
@@ -92,7 +92,7 @@ def long_suite(tmp_path: Path) -> Path:
     root = tmp_path / "long"
     for number in range(6):
         write_case(root, f"{READ}-{number:02}", "read-file", json.dumps(_COLUMNS).encode())
-    suite.write(root)
+    suite.write_suite(root)
     return root
 
 
@@ -158,8 +158,8 @@ def case_bodies() -> Callable[[str], dict[str, str]]:
 def make_claims(**capabilities: dict[str, object]) -> Claims:
     """Claims of the operations given (a dot in their name is written as two underscores)."""
     named = {name.replace("__", "."): value for name, value in capabilities.items()}
-    who = {"name": "toy", "version": "1", "language": "none"}
-    return Claims(who, named, {"protocol": 1, "implementation": who, "capabilities": named})
+    toy = {"name": "toy", "version": "1", "language": "none"}
+    return Claims(toy, named, {"protocol": 1, "implementation": toy, "capabilities": named})
 
 
 @pytest.fixture
@@ -195,11 +195,11 @@ def make_result(make_case: Callable[..., Case]) -> Callable[..., CaseResult]:
 def make_run() -> Callable[..., Run]:
     """A maker of runs from results."""
 
-    def make(results: list[CaseResult], reckoning: Reckoning | None = None, **parts: object) -> Run:
+    def make(results: list[CaseResult], triage: Triage | None = None, **parts: object) -> Run:
         values: dict[str, object] = {
             "claims": make_claims(file__read={}),
             "results": results,
-            "reckoning": reckoning or Reckoning(),
+            "triage": triage or Triage(),
             "active": [result.case for result in results],
             "register": {},
             "profile": "format",

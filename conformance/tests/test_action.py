@@ -11,7 +11,7 @@ import lanceref
 import pyarrow as pa
 import pytest
 import yaml
-from lance_conformance.adapters.skeleton import write_table
+from lance_conformance.adapters.server import write_table
 
 ROOT = Path(__file__).parents[2]
 REPLAYS = Path(__file__).parent / "gate" / "replays"
@@ -20,18 +20,18 @@ REPLAYS = Path(__file__).parent / "gate" / "replays"
 def do(tmp_path, step, action=".", **given):
     """Run a step of an action with inputs, those not given at their defaults."""
     document = yaml.safe_load((ROOT / action / "action.yml").read_text("utf-8"))
-    inputs = {name: told.get("default", "") for name, told in document["inputs"].items()} | given
+    inputs = {name: one.get("default", "") for name, one in document["inputs"].items()} | given
     (found,) = (one for one in document["runs"]["steps"] if one.get("id") == step)
     environment = {
         name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda one: inputs[one[1]], value)
         for name, value in found.get("env", {}).items()
     }
-    told = {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    outputs = {name: str(tmp_path / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
         ["bash", "-eo", "pipefail", "-c", found["run"]],
         cwd=tmp_path,
-        env={**os.environ, **environment, **told, "PATH": path},
+        env={**os.environ, **environment, **outputs, "PATH": path},
         capture_output=True,
         text=True,
         check=False,

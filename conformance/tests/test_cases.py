@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from lance_conformance import cases, levels, places, schemas
+from lance_conformance import cases, levels, resources, schemas
 from lance_conformance.cases import Case, CaseError, Selection
 from lance_conformance.profiles import is_active, is_core, profile
-from lance_conformance.requirements import contradicts, main_operation, missing
+from lance_conformance.requirements import contradicts_claims, main_operation, missing_requirement
 
 
 def test_cases_come_in_the_order_of_ids(toy_suite):
@@ -24,13 +24,13 @@ def _edit(root, **change):
     """Change the manifest of a toy case; None takes a key out."""
     path = root / "toy/any/read" / ("neg-broken" if "patch" in change else "columns") / "case.json"
     manifest = {**json.loads(path.read_text()), **change}
-    path.write_text(json.dumps({key: held for key, held in manifest.items() if held is not None}))
+    path.write_text(json.dumps({key: one for key, one in manifest.items() if one is not None}))
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
-        ({"id": "toy/any/read/other"}, "says it is"),
+        ({"id": "toy/any/read/other"}, "the id in the manifest is"),
         ({"surprise": 1}, "surprise"),
         ({"kind": "riddle"}, "riddle"),
         ({"clauses": []}, "clauses"),
@@ -38,10 +38,10 @@ def _edit(root, **change):
         ({"patch": None}, "patch"),
     ],
 )
-def test_bad_manifest_is_refused(toy_suite, change, told):
+def test_bad_manifest_is_refused(toy_suite, change, message):
     """A manifest outside the schema, or that lies elsewhere than it says, names what is wrong."""
     _edit(toy_suite, **change)
-    with pytest.raises(CaseError, match=told):
+    with pytest.raises(CaseError, match=message):
         cases.load(toy_suite)
 
 
@@ -80,7 +80,7 @@ def test_profiles(make_case):
 )
 def test_wildcards(pattern, case_id, fits):
     """`*` stays within a component, `**` crosses them, a dot is a dot."""
-    assert fits == cases.matches(pattern, case_id)
+    assert fits == cases.matches_pattern(pattern, case_id)
 
 
 def test_selection_by_id_and_clause(make_case):
@@ -93,7 +93,7 @@ def test_selection_by_id_and_clause(make_case):
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "op"),
+    ("kind", "case_input", "op"),
     [
         ("read-file", {"path": "x"}, "file.read"),
         ("read-dataset", {"uri": "x"}, "dataset.read"),
@@ -104,9 +104,9 @@ def test_selection_by_id_and_clause(make_case):
         ("index-bytes", {"uri": "x"}, "index.dump"),
     ],
 )
-def test_operation_follows_from_the_kind(make_case, kind, given, op):
+def test_operation_follows_from_the_kind(make_case, kind, case_input, op):
     """A manifest that names no operation has that of its kind and input."""
-    assert op == main_operation(make_case(kind=kind, requires={}, input=given))
+    assert op == main_operation(make_case(kind=kind, requires={}, input=case_input))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_first_requirement_that_is_not_claimed(make_case, claims, requires, lack
     claimed = claims(file__read={"versions": ["2.0"]})
     claimed.hello.update(types={"exclude": ["map"]}, encodings={"exclude": ["fsst"]})
 
-    assert lacking == missing(make_case(requires=requires), claimed)
+    assert lacking == missing_requirement(make_case(requires=requires), claimed)
 
 
 @pytest.mark.parametrize(
@@ -141,17 +141,17 @@ def test_what_is_asked_of_a_read_is_claimed_apart(make_case, claims, args, lacki
     """A case with a filter, single rows or columns needs an adapter that says it has them."""
     case = make_case(input={"path": "data.lance", "args": args})
 
-    assert lacking == missing(case, claims(file__read={"ranges": True}))
-    assert missing(case, claims(file__read=claim)) is None
+    assert lacking == missing_requirement(case, claims(file__read={"ranges": True}))
+    assert missing_requirement(case, claims(file__read=claim)) is None
 
 
 def test_taking_back_what_was_claimed(make_case):
     """Refusing the operation, version or type of the case contradicts; another feature does not."""
     case = make_case(requires={"op": "file.read", "file_version": "2.0", "types": ["map"]})
 
-    assert all(contradicts(case, feature) for feature in ("file.read", "2.0", "map"))
-    assert not contradicts(case, "pages with 7 layers")
-    assert not contradicts(make_case(requires={}), "")
+    assert all(contradicts_claims(case, feature) for feature in ("file.read", "2.0", "map"))
+    assert not contradicts_claims(case, "pages with 7 layers")
+    assert not contradicts_claims(make_case(requires={}), "")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_every_step_is_claimed(make_case, claims, step, lacking):
     case = make_case(requires={"op": "mutate"}, input={"uri": "dataset", "steps": [step]})
     claimed = claims(commit__apply={"operations": ["Append"]}, mutate={"verbs": ["delete"]})
 
-    assert (lacking and f"operation {lacking}") == missing(case, claimed)
+    assert (lacking and f"operation {lacking}") == missing_requirement(case, claimed)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ RUNGS = CHAPTER.read_text(encoding="utf-8").split("\n## Rung ")[1:]
 @pytest.fixture(scope="module")
 def active() -> dict[str, Case]:
     """The active cases of the suite, by id."""
-    return {case.id: case for case in cases.load(places.fixtures()) if case.is_active}
+    return {case.id: case for case in cases.load(resources.fixtures()) if case.is_active}
 
 
 def test_every_case_belongs_to_a_level_of_the_ladder(active):
@@ -238,7 +238,7 @@ def test_the_first_levels_of_tables_need_nothing_but_2_1(active):
 
 def test_counts_follow_the_ladder_and_leave_nothing_out(active):
     """The sum of all levels is the number of active cases."""
-    found = levels.counts(case.manifest for case in active.values())
+    found = levels.count_by_level(case.manifest for case in active.values())
 
     assert len(active) == sum(found.values())
     assert list(found) == [name for name in levels.LADDER if name in found]
@@ -252,17 +252,17 @@ def test_what_counts():
 
 def test_manifests_with_the_hash_of_the_suite_are_not_checked_again(toy_suite, monkeypatch):
     """Of this suite, the schema is asked only when a manifest is not what SUITE.json fixed."""
-    monkeypatch.setattr(places, "fixtures", lambda: toy_suite)
-    asked: list[object] = []
-    monkeypatch.setattr(schemas, "problems", lambda name, value: asked.append(value) or [])
+    monkeypatch.setattr(resources, "fixtures", lambda: toy_suite)
+    checked: list[object] = []
+    monkeypatch.setattr(schemas, "problems", lambda name, value: checked.append(value) or [])
 
-    assert 3 == len(cases.load()) and not asked
-    assert 3 == len(cases.load(toy_suite)) == len(asked)
+    assert 3 == len(cases.load()) and not checked
+    assert 3 == len(cases.load(toy_suite)) == len(checked)
 
 
 def test_a_changed_manifest_of_the_suite_is_noticed(toy_suite, monkeypatch):
     """A damaged checkout does not keep the trust that its hash gave it."""
-    monkeypatch.setattr(places, "fixtures", lambda: toy_suite)
+    monkeypatch.setattr(resources, "fixtures", lambda: toy_suite)
     _edit(toy_suite, surprise=1)
     with pytest.raises(CaseError, match="surprise"):
         cases.load()

@@ -46,9 +46,9 @@ def test_known_list_grows_holds_and_goes_stale(call, fake, tmp_path):
     assert 0 == call(*update, "--issue", "D.toy.all", "--", *fake("rejects-all"))[0]
     assert 0 == call("run", "--known", known, "--", *fake("rejects-all"))[0]
     assert "(listed as rejects-valid;" in call("run", "--known", known, "--", *fake("panics"))[1]
-    code, told = call("run", "--known", known, "--", *fake("perfect"))
+    code, output = call("run", "--known", known, "--", *fake("perfect"))
     assert 4 == code
-    assert f'remove the entry case = "{READ}"' in told
+    assert f'remove the entry case = "{READ}"' in output
     assert 0 == call("known", "--prune", "--known", known, "--", *fake("perfect"))[0]
     assert 0 == call("run", "--known", known, "--", *fake("perfect"))[0]
 
@@ -74,11 +74,11 @@ def test_a_report_that_cannot_be_written_is_3(call, fake, tmp_path):
     out = tmp_path / "out"
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1600, before[1]))
-    code, told = call("run", "--out", str(out), "--", *fake("rejects-all"))
+    code, output = call("run", "--out", str(out), "--", *fake("rejects-all"))
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
-    assert (3, 1) == (code, len(told.splitlines())), told
-    assert "no report can be written" in told
+    assert (3, 1) == (code, len(output.splitlines())), output
+    assert "no report can be written" in output
     assert "header" == json.loads((out / "report.jsonl").read_text().splitlines()[0])["type"]
 
 
@@ -89,7 +89,7 @@ def test_check_adapter(call, fake):
 
     assert 0 == good[0]
     assert '"op":"hello"' in good[1]
-    assert "every message keeps to the protocol" in good[1]
+    assert "every message conforms to the protocol" in good[1]
     assert 1 == wrong[0]
     assert "hint:" in wrong[1]
     assert 3 == call("check-adapter", "--", *fake("two-lines"))[0]
@@ -103,10 +103,10 @@ def test_an_unmodified_template_gives_no_failure(call, name):
         pytest.skip(f"{program} is not installed")
     path = Path(cli.__file__).parent / "adapters" / name
     options = ["--fixtures", str(Path(__file__).parents[2] / "fixtures")]
-    _, told = call("run", *options, "--only", "file/2.1/miniblock/*", "--", program, str(path))
+    _, output = call("run", *options, "--only", "file/2.1/miniblock/*", "--", program, str(path))
 
-    assert "unsupported" in told
-    assert "overclaim" not in told
+    assert "unsupported" in output
+    assert "overclaim" not in output
     assert 1 == call("check-adapter", *options, "--", program, str(path))[0]
 
 
@@ -126,13 +126,13 @@ def test_a_copy_of_some_cases_says_that_it_is_a_subset(call, fake, tmp_path):
     ran = call("run", *options, *reported, "--", *fake("perfect"))
     header = json.loads((out / "report.jsonl").read_text("utf-8").splitlines()[0])
 
-    assert [] == suite.verify(copy)
+    assert [] == suite.suite_problems(copy)
     assert 0 == ran[0], ran[1]
     for text in (ran[1], header["subset"], call("list", *options)[1]):
         assert "(subset: 1 of" in text
-    told = call("list", *options, "--profile", "unstable")
-    assert 2 == told[0]
-    assert "no case is selected" in told[1]
+    output = call("list", *options, "--profile", "unstable")
+    assert 2 == output[0]
+    assert "no case is selected" in output[1]
 
 
 ABSENT = ("boto3", "hypothesis", "lance", "numba", "obstore", "pandas", "pyspark", "pytest", "yaml")

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lance_conformance.compare import first_difference
-from lance_conformance.equality import differing
-from lance_conformance.nearness import out_of_order, settled
+from lance_conformance.array_equality import difference_mask
+from lance_conformance.search_scores import align_scores, order_error
+from lance_conformance.table_diff import first_difference
 
 TYPES = [
     *(pa.bool_(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()),
@@ -77,10 +77,10 @@ def test_another_row_is_found(array, data):
     values = pa.array([other], array.type)
     differs = repr(values.to_pylist()) != repr(array.slice(row, 1).to_pylist())
     changed = pa.concat_arrays([array.slice(0, row), values, array.slice(row + 1)])
-    told = first_difference(pa.table({"c": array}), pa.table({"c": changed}))
+    diff = first_difference(pa.table({"c": array}), pa.table({"c": changed}))
 
-    assert differs == (told is not None)
-    assert told is None or told.startswith(f"column c, row {row} (1 of {len(array)} rows differ)")
+    assert differs == (diff is not None)
+    assert diff is None or diff.startswith(f"column c, row {row} (1 of {len(array)} rows differ)")
 
 
 @given(arrays(), st.randoms())
@@ -126,7 +126,7 @@ def test_empty_is_not_null():
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "told"),
+    ("expected", "found", "difference"),
     [
         (table([1]), table([1, 2]), "rows: expected 1, found 2\nrow 1\n  found c: 2"),
         (table([1]), pa.table({"d": [1]}), "columns: expected ['c'], found ['d']"),
@@ -138,18 +138,18 @@ def test_empty_is_not_null():
         ),
     ],
 )
-def test_difference_is_readable(expected, found, told):
+def test_difference_is_readable(expected, found, difference):
     """The difference says what was expected and what was found, in words."""
-    assert told == first_difference(expected, found)
+    assert difference == first_difference(expected, found)
 
 
 def test_earliest_row_wins_over_the_earliest_column():
     """Of several differences the one in the first row is shown."""
     ours, theirs = pa.table({"a": [1, 2], "b": [1, 2]}), pa.table({"a": [1, 9], "b": [9, 2]})
-    told = first_difference(ours, theirs)
+    difference = first_difference(ours, theirs)
 
-    assert told is not None
-    assert told.startswith("column b, row 0")
+    assert difference is not None
+    assert difference.startswith("column b, row 0")
 
 
 def test_case_may_accept_another_type():
@@ -167,9 +167,9 @@ def test_text_is_equal_in_any_form():
     for form in (text.dictionary_encode("encode"), text.cast(pa.string_view()), runs):
         for wrap in (list, lambda both: [pa.StructArray.from_arrays([one], ["x"]) for one in both]):
             columns = [pa.chunked_array([one.slice(1), one]) for one in wrap([text, form])]
-            wanted, found = (pa.table({"c": column}) for column in columns)
-            assert first_difference(wanted, found) is None
-            assert first_difference(wanted, found, order="any") is None
+            expected, found = (pa.table({"c": column}) for column in columns)
+            assert first_difference(expected, found) is None
+            assert first_difference(expected, found, order="any") is None
 
 
 def test_slices_of_nested_fixed_size_lists_are_compared_by_value():
@@ -179,10 +179,10 @@ def test_slices_of_nested_fixed_size_lists_are_compared_by_value():
     for _ in range(3):
         deep = pa.FixedSizeListArray.from_arrays(deep, 2)
     part = deep.slice(3, 4)
-    fresh = pa.array(part.to_pylist(), part.type)
+    rebuilt = pa.array(part.to_pylist(), part.type)
 
-    assert not differing(part, fresh).any()
-    assert differing(part, deep.slice(2, 4)).all()
+    assert not difference_mask(part, rebuilt).any()
+    assert difference_mask(part, deep.slice(2, 4)).all()
 
 
 def _found(ids: list[int], scores: list[float], name: str = "_score") -> pa.Table:
@@ -202,14 +202,14 @@ def _found(ids: list[int], scores: list[float], name: str = "_score") -> pa.Tabl
 def test_scores_are_the_same_within_a_share(ids, scores, same):
     """Whatever the order of rows that are equally good."""
     expected = _found([1, 2], [0.5, 0.5])
-    difference = first_difference(expected, settled(expected, _found(ids, scores), "0.00001"),
+    difference = first_difference(expected, align_scores(expected, _found(ids, scores), "0.00001"),
                                   order="any")  # fmt: skip
 
     assert same == (difference is None)
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "told"),
+    ("name", "values", "difference"),
     [
         ("_score", [2.0, 2.0, 1.0], False),
         ("_score", [1.0, 2.0], True),
@@ -218,18 +218,18 @@ def test_scores_are_the_same_within_a_share(ids, scores, same):
         ("_distance", ["b", "a"], False),
     ],
 )
-def test_rows_come_best_first(name, values, told):
+def test_rows_come_best_first(name, values, difference):
     """High scores are good, small distances are; what is no number has no order."""
-    assert told == (out_of_order(pa.table({name: values})) is not None)
+    assert difference == (order_error(pa.table({name: values})) is not None)
 
 
 def test_value_out_of_python_range_is_shown():
     """A timestamp that Python cannot hold is shown as its integer."""
     ours, theirs = (table([value], pa.timestamp("s")) for value in (2**60, 2**60 + 1))
-    told = first_difference(ours, theirs)
+    difference = first_difference(ours, theirs)
 
-    assert told is not None
-    assert str(2**60 + 1) in told
+    assert difference is not None
+    assert str(2**60 + 1) in difference
 
 
 def test_moments_without_a_date_are_sorted():
@@ -248,7 +248,7 @@ def test_tables_without_scores_stay():
     plain, scored = pa.table({"id": [2, 1]}), _found([1], [1.0])
     nulls = pa.table({"id": [1], "_score": pa.array([None], pa.float32())})
 
-    assert plain is settled(plain, plain, "0.1")
-    assert _found([1], [3e-7]) == settled(_found([1], [3e-7]), _found([1], [-3e-7]), "0")
-    assert plain is settled(scored, plain, "0.1")
-    assert nulls.equals(settled(scored, nulls, "0.1"))
+    assert plain is align_scores(plain, plain, "0.1")
+    assert _found([1], [3e-7]) == align_scores(_found([1], [3e-7]), _found([1], [-3e-7]), "0")
+    assert plain is align_scores(scored, plain, "0.1")
+    assert nulls.equals(align_scores(scored, nulls, "0.1"))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance import cases, places, schemas
-from lance_conformance.adapters.skeleton import write_table
+from lance_conformance import cases, resources, schemas
+from lance_conformance.adapters.server import write_table
 from lance_conformance.cases import Case, CaseError
 from lance_conformance.checks import (
     Check,
@@ -17,12 +17,12 @@ from lance_conformance.checks import (
     Refuses,
     Reports,
     Survives,
-    alternative,
-    expand,
+    applicable_expectation,
+    build_checks,
 )
-from lance_conformance.judge import Verdict, judge
 from lance_conformance.outcomes import Outcome
 from lance_conformance.requirements import main_operation
+from lance_conformance.verdicts import Verdict, judge_response
 
 TABLE = HoldsTable(pa.table({"c": [1, 2]}))
 NO = {"reject": {"stage": "decode", "message": "no"}}
@@ -35,7 +35,7 @@ SERIOUS = [{"severity": "must"}, {"severity": "note", "clause": "L.file.footer.m
 def judged(case: Case, out: Path, expect: Expectation, response: dict[str, object]) -> Verdict:
     """Judge the response to a check of a case that asks for version 2."""
     check = Check("full", "dataset.read", {"version": "2"}, expect)
-    return judge(case, check, {"id": 1, **response}, out)
+    return judge_response(case, check, {"id": 1, **response}, out)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_refusal_after_output(make_case, tmp_path):
 
 
 def test_what_a_pass_says(make_case, tmp_path):
-    """A pass by leniency says so, a refusal at another stage too."""
+    """The detail of a pass names accepted types and another stage of a refusal."""
     write_table(
         str(out := tmp_path / "out.arrow"), pa.table({"c": pa.array(["x"], "large_string")})
     )
@@ -124,7 +124,7 @@ def test_what_a_pass_says(make_case, tmp_path):
     verdict = judged(make_case(), out, expect, {"ok": {"out": str(out)}})
 
     assert (Outcome.PASS, True) == (verdict.outcome, "large_string taken" in verdict.detail)
-    assert "names stage open" in judged(make_case(), out, Refuses("open"), NO).detail
+    assert "expects stage open" in judged(make_case(), out, Refuses("open"), NO).detail
 
 
 ROWS_SEEN = [([1, 2], Outcome.PASS), ([1, 3], Outcome.ACCEPTS_INVALID)]
@@ -136,8 +136,8 @@ def test_a_reader_may_do_without_a_broken_part(make_case, tmp_path, rows, outcom
     out = tmp_path / "out.arrow"
     write_table(str(out), pa.table({"c": rows}))
 
-    assert outcome == outcome_of(make_case(), out, Refuses(unless=TABLE), num_rows="2")
-    assert Outcome.PASS == judged(make_case(), out, Refuses(unless=TABLE), NO).outcome
+    assert outcome == outcome_of(make_case(), out, Refuses(or_table=TABLE), num_rows="2")
+    assert Outcome.PASS == judged(make_case(), out, Refuses(or_table=TABLE), NO).outcome
 
 
 def test_a_part_that_is_not_needed_may_be_refused(make_case, tmp_path):
@@ -158,7 +158,7 @@ def reading(toy_suite: Path) -> Case:
 
 def test_permutations_share_the_expectation(reading, claims):
     """One column, a range and single rows expect those parts of the same table."""
-    checks = {check.name: check for check in expand(reading, claims(file__read=ALL))}
+    checks = {check.name: check for check in build_checks(reading, claims(file__read=ALL))}
     tables = {name: check.expect.table for name, check in checks.items()}
 
     assert {"columns": ["b"]} == checks["projection"].args
@@ -172,9 +172,10 @@ def test_permutations_share_the_expectation(reading, claims):
 def test_what_is_not_claimed_is_not_asked(reading, claims):
     """Who claims reading alone is asked for all of it; to inspect is to say version and rows."""
     facts = [HasFacts({"num_rows": "4", "version": "2.1"})]
-    for inspect, asked in ((None, []), ({}, facts), ({"versions": ["2.0"]}, [])):
+    for inspect, expected in ((None, []), ({}, facts), ({"versions": ["2.0"]}, [])):
         also = {} if inspect is None else {"file__inspect": inspect}
-        assert asked == [one.expect for one in expand(reading, claims(file__read={}, **also))[1:]]
+        checks = build_checks(reading, claims(file__read={}, **also))
+        assert expected == [one.expect for one in checks[1:]]
 
 
 def test_dataset_is_taken_from_when_claimed(reading, claims):
@@ -183,7 +184,7 @@ def test_dataset_is_taken_from_when_claimed(reading, claims):
     manifest["input"] = {"uri": "dataset", "args": {"version": "3"}}
     case = Case(reading.folder, manifest)
     claimed = claims(dataset__read={"limit": True}, dataset__take={}, dataset__describe={})
-    checks = {check.name: check for check in expand(case, claimed)}
+    checks = {check.name: check for check in build_checks(case, claimed)}
 
     assert {"version": "3", "offset": "1", "limit": "2"} == checks["range"].args
     assert "dataset.take" == checks["take"].op
@@ -193,31 +194,31 @@ def test_dataset_is_taken_from_when_claimed(reading, claims):
 
 def test_particular_read_is_not_varied(reading, claims):
     """A case that is itself a projection has one check."""
-    given = {"path": "data.lance", "args": {"columns": ["a"]}}
-    case = Case(reading.folder, {**reading.manifest, "input": given})
+    case_input = {"path": "data.lance", "args": {"columns": ["a"]}}
+    case = Case(reading.folder, {**reading.manifest, "input": case_input})
 
-    assert 1 == len(expand(case, claims(file__read=ALL)))
+    assert 1 == len(build_checks(case, claims(file__read=ALL)))
 
 
 def test_requests_of_all_cases_keep_to_the_schema(claims):
     """What a case asks is valid by the protocol, rows that manifests have as numbers included."""
     ops = ("file.read", "dataset.read", "dataset.take", "index.search", "index.dump")
     claimed = claims(**{op.replace(".", "__"): {"scan": False} for op in ops})
-    asked = [
+    requests = [
         case
-        for case in cases.load(places.fixtures())
+        for case in cases.load(resources.fixtures())
         if case.is_active and case.manifest["input"].get("args") and main_operation(case) in ops
     ]
     broken = dict[str, list[str]]()
-    for case in asked:
+    for case in requests:
         place = "path" if "path" in case.manifest["input"] else "uri"
-        for check in expand(case, claimed):
+        for check in build_checks(case, claimed):
             message = {"id": 1, "op": check.op, place: "/x", "out": "/y", **check.args}
             if problems := schemas.problems("protocol", message, f"{check.op}.request"):
                 broken[case.id] = problems
 
     assert {} == broken
-    assert len(asked) > 500
+    assert len(requests) > 500
 
 
 @pytest.mark.parametrize(
@@ -241,7 +242,7 @@ def test_expectations(reading, claims, expected, kinds):
     case = Case(reading.folder, {**reading.manifest, "expect": [expected]})
     claimed = claims(file__read={}, file__inspect={}, validate={})
 
-    assert kinds == [type(check.expect) for check in expand(case, claimed)]
+    assert kinds == [type(check.expect) for check in build_checks(case, claimed)]
 
 
 def test_declared_choice_decides(reading, claims):
@@ -251,15 +252,15 @@ def test_declared_choice_decides(reading, claims):
     declared = claims(file__read={})
     declared.hello["choices"] = {"L.toy.columns": "ignore"}
 
-    assert isinstance(expand(case, claims(file__read={}))[0].expect, Refuses)
-    assert isinstance(expand(case, declared)[0].expect, Survives)
+    assert isinstance(build_checks(case, claims(file__read={}))[0].expect, Refuses)
+    assert isinstance(build_checks(case, declared)[0].expect, Survives)
 
 
 def test_unknown_procedure_is_told(reading, claims):
-    """An expectation of a kind that this runner cannot ask for is an error, not a pass."""
+    """An expectation that the runner does not support is an error, not a pass."""
     case = Case(reading.folder, {**reading.manifest, "expect": [{"race": {}}]})
-    with pytest.raises(CaseError, match="no procedure"):
-        expand(case, claims(file__read={}))
+    with pytest.raises(CaseError, match="does not support"):
+        build_checks(case, claims(file__read={}))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +279,7 @@ def test_known_flags_choose_the_expectation(make_case, claims, mask, bits, choic
     claimed = claims(mutate={})
     claimed.hello["flags"] = {} if mask is None else {"writer_known": mask}
 
-    assert choice == alternative(case, claimed)["choice"]
+    assert choice == applicable_expectation(case, claimed)["choice"]
 
 
 @pytest.mark.parametrize(
@@ -292,8 +293,8 @@ def test_a_reader_that_says_which_flags_it_knows_is_judged_by_them(reading, clai
     claimed = claims(file__read={})
     claimed.hello["flags"] = {} if known is None else {"reader_known": known}
 
-    (check,) = expand(case, claimed)
-    assert outcome == judge(case, check, {"id": 1, **NO}, Path()).outcome
+    (check,) = build_checks(case, claimed)
+    assert outcome == judge_response(case, check, {"id": 1, **NO}, Path()).outcome
 
 
 def test_a_choice_that_cannot_be_judged_is_survived(make_case, claims):
@@ -306,4 +307,4 @@ def test_a_choice_that_cannot_be_judged_is_survived(make_case, claims):
         provenance={"derived_from": "file/2.1/not/there"},
     )
 
-    assert [Survives] == [type(check.expect) for check in expand(case, claims(file__read={}))]
+    assert [Survives] == [type(check.expect) for check in build_checks(case, claims(file__read={}))]

@@ -4,33 +4,33 @@ import datetime
 from pathlib import Path
 
 import pytest
-from lance_conformance import known, known_edit
-from lance_conformance.known import Known, KnownError, reckon
+from lance_conformance import known_failures, known_failures_edit
+from lance_conformance.known_failures import KnownError, KnownFailure, triage
+from lance_conformance.message_normalization import normalize_message
 from lance_conformance.outcomes import Outcome
 from lance_conformance.register import Clause
 from lance_conformance.runner import CaseResult
-from lance_conformance.volatile import steady
 
 TODAY = datetime.date(2026, 6, 1)
 A, B, C = "toy/any/read/a", "toy/any/read/b", "toy/any/write/c"
 
 
-def entry(case: str, outcome: Outcome = Outcome.CRASH, **parts: object) -> Known:
-    return Known(case, outcome, "reason", "D.toy.crash", **parts)  # type: ignore[arg-type]
+def entry(case: str, outcome: Outcome = Outcome.CRASH, **parts: object) -> KnownFailure:
+    return KnownFailure(case, outcome, "reason", "D.toy.crash", **parts)  # type: ignore[arg-type]
 
 
-def stale(entries: list[Known], results: list[CaseResult]) -> tuple[str, ...]:
-    return reckon(results, entries, [A, B, C], TODAY, {}).stale
+def stale(entries: list[KnownFailure], results: list[CaseResult]) -> tuple[str, ...]:
+    return triage(results, entries, [A, B, C], TODAY, {}).stale
 
 
 def test_listed_failure_is_expected(make_result):
     """A failure with the listed outcome is known, with another one unexpected."""
     crash, fail = make_result(A, Outcome.CRASH), make_result(B, Outcome.FAIL)
-    reckoning = reckon([crash, fail], [entry("toy/*/read/*")], [A, B, C], TODAY, {})
+    result = triage([crash, fail], [entry("toy/*/read/*")], [A, B, C], TODAY, {})
 
-    assert [A] == list(reckoning.listed)
-    assert (fail,) == reckoning.unexpected
-    assert () == reckoning.stale
+    assert [A] == list(result.listed)
+    assert (fail,) == result.unexpected
+    assert () == result.stale
 
 
 @pytest.mark.parametrize("level", ["MUST NOT", "SHOULD", "MAY"])
@@ -40,16 +40,16 @@ def test_a_choice_that_no_must_forbids_is_no_failure(make_result, level):
     choice, fail = make_result(A, Outcome.REJECTS_VALID), make_result(B, Outcome.FAIL)
     for one in (choice, fail):
         one.case.manifest["clauses"] = [{"id": "L.a.a", "role": "positive"}]
-    reckoning = reckon([choice, fail], [], [A, B], TODAY, clause)
+    result = triage([choice, fail], [], [A, B], TODAY, clause)
 
-    assert [choice] * (level != "MUST NOT") == list(reckoning.advised)
-    assert fail in reckoning.unexpected
+    assert [choice] * (level != "MUST NOT") == list(result.advised)
+    assert fail in result.unexpected
 
 
 def test_passing_entry_is_stale(make_result):
     """An entry whose case passes tells the edit to make, but for a crash now and then."""
-    told = f'remove the entry case = "{A}": it does not fail any more'
-    assert (told,) == stale([entry(A)], [make_result(A)])
+    message = f'remove the entry case = "{A}": it no longer fails'
+    assert (message,) == stale([entry(A)], [make_result(A)])
     assert () == stale([entry(A, Outcome.FLAKY_CRASH)], [make_result(A)])
 
 
@@ -64,28 +64,28 @@ def test_passing_entry_is_stale(make_result):
 )
 def test_a_death_may_be_of_either_kind(make_result, listed, found, expected):
     """A listed death is known when it comes always, and when it comes now and then."""
-    reckoning = reckon([make_result(A, found)], [entry(A, listed)], [A], TODAY, {})
+    result = triage([make_result(A, found)], [entry(A, listed)], [A], TODAY, {})
 
-    assert expected is (A in reckoning.listed)
+    assert expected is (A in result.listed)
 
 
 def test_wildcards_that_are_stale(make_result):
     """One that passes in part names what is left, one that fits nothing is an error."""
-    (told,) = stale([entry("toy/any/**")], [make_result(A), make_result(B, Outcome.CRASH)])
+    (message,) = stale([entry("toy/any/**")], [make_result(A), make_result(B, Outcome.CRASH)])
 
-    assert f'by "{B}", "{C}": {A} do not fail' in told
-    (told,) = stale([entry("toy/any/none-*"), entry(C)], [make_result(A)])
+    assert f'by "{B}", "{C}": {A} do not fail' in message
+    (message,) = stale([entry("toy/any/none-*"), entry(C)], [make_result(A)])
 
-    assert "no case of the suite" in told
+    assert "no case of the suite" in message
 
 
 def test_past_date(make_result):
     """After its date an entry excuses nothing."""
     late = entry(A, until=datetime.date(2026, 5, 31))
-    reckoning = reckon([make_result(A, Outcome.CRASH)], [late], [A], TODAY, {})
+    result = triage([make_result(A, Outcome.CRASH)], [late], [A], TODAY, {})
 
-    assert [A] == [result.case.id for result in reckoning.unexpected]
-    assert "has passed" in reckoning.stale[0]
+    assert [A] == [result.case.id for result in result.unexpected]
+    assert "has passed" in result.stale[0]
 
 
 def test_clause_of_an_entry_is_checked(make_result):
@@ -93,7 +93,7 @@ def test_clause_of_an_entry_is_checked(make_result):
     result = make_result(A, Outcome.CRASH)
 
     assert () == stale([entry(A, clause="L.toy.columns")], [result])
-    assert "no case of it tests" in stale([entry(A, clause="L.toy.other")], [result])[0]
+    assert "none of its cases tests" in stale([entry(A, clause="L.toy.other")], [result])[0]
 
 
 def test_list_is_read(tmp_path):
@@ -106,7 +106,7 @@ def test_list_is_read(tmp_path):
         '[[known]]\ncase = "b"\noutcome = "fail"\nreason = "r"\n'
         'issue = "D.a.b"\nuntil = "2027-03-01"\n'
     )
-    dates = [item.until for item in known.load(path)]
+    dates = [item.until for item in known_failures.load(path)]
 
     assert [datetime.date(2027, 3, 1)] * 2 == dates
 
@@ -115,32 +115,35 @@ CRASH = '[[known]]\ncase = "a"\noutcome = "crash"\nreason = "r"'
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("known = [", "known.toml"),
         ("skip = 1", "unknown keys"),
         (CRASH, "issue"),
-        ('[[known]]\ncase = "a"\noutcome = "pass"\nreason = "r"\nissue = "D.a.b"', "no outcome"),
+        (
+            '[[known]]\ncase = "a"\noutcome = "pass"\nreason = "r"\nissue = "D.a.b"',
+            "not the outcome",
+        ),
         (f'{CRASH}\nissue = "later"', "link"),
         (f'{CRASH}\nissue = "D.a.b"\nuntil = "x"', "date"),
     ],
 )
-def test_list_that_is_refused(tmp_path, text, told):
+def test_list_that_is_refused(tmp_path, text, message):
     """Broken TOML, unknown keys, a missing issue, a good outcome or no date are reported."""
     path = tmp_path / "known.toml"
     path.write_text(text)
-    with pytest.raises(KnownError, match=told):
-        known.load(path)
+    with pytest.raises(KnownError, match=message):
+        known_failures.load(path)
 
 
-LISTS = sorted(Path(known.__file__).parent.glob("adapters/known/*.toml"))
+LISTS = sorted(Path(known_failures.__file__).parent.glob("adapters/known/*.toml"))
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
 def test_a_list_names_cases_of_the_suite(path):
     """It loads, lists no case twice, and every case it names exists."""
-    fixtures = Path(known.__file__).parents[2] / "fixtures"
-    listed = [one.case for one in known.load(path)]
+    fixtures = Path(known_failures.__file__).parents[2] / "fixtures"
+    listed = [one.case for one in known_failures.load(path)]
 
     assert len(set(listed)) == len(listed) > 10
     assert [] == [case for case in listed if not (fixtures / case / "case.json").exists()]
@@ -182,7 +185,7 @@ def test_prune_drops_what_passes(path, make_result):
         make_result(SECOND, Outcome.FAIL),
         make_result(THIRD, Outcome.FAIL),
     ]
-    edit = known_edit.prune(path, results)
+    edit = known_failures_edit.prune(path, results)
 
     assert (FIRST,) == edit.dropped
     assert "a Friday" not in edit.text
@@ -197,9 +200,9 @@ def test_update_corrects_and_adds(path, make_result):
         make_result(SECOND, Outcome.FAIL),
         make_result(THIRD, Outcome.TIMEOUT, 'no "answer"\nat all'),
     ]
-    edit = known_edit.update(path, results, "https://example.org/7")
+    edit = known_failures_edit.update(path, results, "https://example.org/7")
     path.write_text(edit.text)
-    entries = known.load(path)
+    entries = known_failures.load(path)
 
     assert ((), (SECOND,), (THIRD,)) == (edit.dropped, edit.changed, edit.added)
     assert 'outcome = "fail"  # since ever' in edit.text
@@ -211,7 +214,7 @@ def test_update_makes_a_list_without_folders_of_a_machine(tmp_path, make_result)
     """It begins with the suite's version; of a path the file name is kept, a link stays whole."""
     detail = "panic at /build/x/src/block.rs:13, see https://example.org/a/b"
     failed = make_result(FIRST, Outcome.FAIL, detail)
-    edit = known_edit.update(tmp_path / "none.toml", [failed], "D.a.b")
+    edit = known_failures_edit.update(tmp_path / "none.toml", [failed], "D.a.b")
 
     assert edit.text.startswith('suite = "')
     assert (FIRST,) == edit.added
@@ -219,7 +222,7 @@ def test_update_makes_a_list_without_folders_of_a_machine(tmp_path, make_result)
 
 
 @pytest.mark.parametrize(
-    ("text", "left"),
+    ("text", "remaining"),
     [
         ("no file /t/w0/17/input.lance", "no file <scratch>/input.lance"),
         ("t/w0/3/table.lance/_versions", "<scratch>/table.lance/_versions"),
@@ -230,6 +233,6 @@ def test_update_makes_a_list_without_folders_of_a_machine(tmp_path, make_result)
         ("offset 0x1234, 5 rows", "offset 0x1234, 5 rows"),
     ],
 )
-def test_what_is_taken_out(text, left):
+def test_what_is_taken_out(text, remaining):
     """Scratch folders, numbers of threads, addresses and times go; numbers of the format stay."""
-    assert left == steady(text, Path("/t/w0"))
+    assert remaining == normalize_message(text, Path("/t/w0"))

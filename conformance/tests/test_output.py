@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lance_conformance import ipc_size
-from lance_conformance.accepted import canonical, mismatch
+from lance_conformance.accepted_types import canonical_type, schema_difference
+from lance_conformance.adapter_output import BASE_BYTES, InvalidOutput, output_limit, read_output
 from lance_conformance.decoded_size import decoded_bytes
 from lance_conformance.json_tables import to_json
-from lance_conformance.output import MOST_BYTES, BadOutput, allowed, read_output
 
 REPEATED = pa.array(["x" * 9000] * 9).dictionary_encode()
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
@@ -43,10 +43,10 @@ def test_a_table_is_read(tmp_path, compression):
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
-        (lambda path: None, "no output that can be opened"),
-        (lambda path: path.symlink_to(write(path.with_name("other"), TABLE)), "no output"),
+        (lambda path: None, "the output cannot be opened"),
+        (lambda path: path.symlink_to(write(path.with_name("other"), TABLE)), "cannot be opened"),
         (lambda path: path.mkdir(), "not a regular file"),
         (lambda path: path.touch(), "not a valid Arrow IPC file"),
         (lambda path: path.write_bytes(b"ARROW1" + bytes(60) + b"ARROW1"), "a footer of 0"),
@@ -56,22 +56,22 @@ def test_a_table_is_read(tmp_path, compression):
         (lambda path: write(path, pa.table({"a": REPEATED})), "decodes to"),
     ],
 )
-def test_what_is_no_table_or_too_large_is_refused(tmp_path, make, told):
+def test_what_is_no_table_or_too_large_is_refused(tmp_path, make, message):
     """A file that is no plain Arrow file, or decodes to more than is allowed, is a bad output."""
     make(tmp_path / "out")
 
-    with pytest.raises(BadOutput, match=told):
+    with pytest.raises(InvalidOutput, match=message):
         read_output(tmp_path / "out", 40_000)
 
 
 def test_damage_is_a_bad_output(tmp_path):
-    """Whatever byte of a file is changed, it is read or refused with BadOutput."""
+    """Whatever byte of a file is changed, it is read or refused with InvalidOutput."""
     data = write(tmp_path / "out", TABLE, "lz4").read_bytes()
     for at in range(len(data)):
         (tmp_path / "out").write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
         try:
-            read_output(tmp_path / "out", MOST_BYTES)
-        except BadOutput:
+            read_output(tmp_path / "out", BASE_BYTES)
+        except InvalidOutput:
             continue
 
 
@@ -98,16 +98,16 @@ OTHER = [
 @pytest.mark.parametrize(("ours", "theirs"), SAME)
 def test_types_that_count_as_one(ours, theirs):
     """Offset widths, dictionaries, item names and nullability make no other type."""
-    assert canonical(ours) == canonical(theirs)
+    assert canonical_type(ours) == canonical_type(theirs)
 
 
 @pytest.mark.parametrize(("ours", "theirs"), OTHER)
 def test_types_that_differ(ours, theirs):
     """Any other difference is a mismatch that names both types."""
-    told = mismatch(pa.schema([("c", ours)]), pa.schema([("c", theirs)]), {})
+    difference = schema_difference(pa.schema([("c", ours)]), pa.schema([("c", theirs)]), {})
 
-    assert told is not None
-    assert str(theirs) in told
+    assert difference is not None
+    assert str(theirs) in difference
 
 
 WORD = "x" * 1000
@@ -157,10 +157,10 @@ def test_dictionaries_rows_and_batches_count():
     words = pa.array(["x" * 50_000]).dictionary_encode()
     empty = pa.record_batch([pa.nulls(0)], ["a"])
 
-    assert 50_000 <= ipc_size.decoding(file([pa.record_batch([words], ["a"])]), PLENTY)
+    assert 50_000 <= ipc_size.bytes_to_decode(file([pa.record_batch([words], ["a"])]), PLENTY)
     rows = pa.record_batch([pa.nulls(10**9)], ["a"])
-    assert 10**9 <= ipc_size.decoding(file([rows]), PLENTY)
-    assert 100 * 1000 <= ipc_size.decoding(file([empty] * 100), PLENTY)
+    assert 10**9 <= ipc_size.bytes_to_decode(file([rows]), PLENTY)
+    assert 100 * 1000 <= ipc_size.bytes_to_decode(file([empty] * 100), PLENTY)
 
 
 NAN = float("nan")
@@ -202,5 +202,5 @@ def test_values_by_hand(array, values):
 
 def test_what_is_allowed_grows_with_what_is_expected():
     """A large table may take more than the bytes that any may take."""
-    assert MOST_BYTES == allowed(pa.table({}))
-    assert MOST_BYTES + 4 * TABLE.nbytes == allowed(TABLE)
+    assert BASE_BYTES == output_limit(pa.table({}))
+    assert BASE_BYTES + 4 * TABLE.nbytes == output_limit(TABLE)

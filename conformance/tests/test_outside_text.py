@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lance_conformance.gate import comment
-from lance_conformance.gate.checks import Check, Colour, Finding
+from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
-from lance_conformance.known import Known, Reckoning
+from lance_conformance.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import Outcome
-from lance_conformance.outside_text import clean, markdown_code, markdown_prose
 from lance_conformance.reports import badge, html, jsonl, junit, markdown
+from lance_conformance.reports.terminal import print_summary
 from lance_conformance.session import Claims
-from lance_conformance.summary import show
+from lance_conformance.untrusted_text import markdown_code, markdown_prose, printable
 from rich.console import Console
 
 MARKUP = st.sampled_from(
@@ -39,10 +39,10 @@ FORBIDDEN = re.compile(
 @given(TEXTS)
 def test_clean_text_is_printable(text):
     """Nothing is left that steers a terminal or cannot be encoded; cleaning twice is cleaning."""
-    found = clean(text)
+    found = printable(text)
 
     assert FORBIDDEN.search(found) is None
-    assert found == clean(found)
+    assert found == printable(found)
     assert found == found.encode().decode()
 
 
@@ -79,11 +79,11 @@ def test_reports_are_well_formed(name, detail, other, make_result, make_run):
     """Whatever texts a result holds, each report parses and shows no markup of theirs."""
     known = make_result(f"a/b/{other}", Outcome.FAIL, detail, title=other)
     failed = make_result("a/b/d", Outcome.CRASH, detail, title=name)
-    entry = Known(known.case.id, Outcome.FAIL, other, other)
-    who = {"name": name, "version": other, "language": name, "homepage": other}
-    claims = Claims(who, {"x": {}}, {})
-    reckoning = Reckoning({known.case.id: entry}, (failed,), (other,))
-    run = make_run([known, failed], reckoning, claims=claims, incomplete=other)
+    entry = KnownFailure(known.case.id, Outcome.FAIL, other, other)
+    implementation = {"name": name, "version": other, "language": name, "homepage": other}
+    claims = Claims(implementation, {"x": {}}, {})
+    triage = Triage({known.case.id: entry}, (failed,), (other,))
+    run = make_run([known, failed], triage, claims=claims, incomplete=other)
 
     ElementTree.fromstring(junit.render(run))
     ElementTree.fromstring(badge.svg(run))
@@ -98,7 +98,7 @@ def test_reports_are_well_formed(name, detail, other, make_result, make_run):
     rows = [line for line in shown.splitlines() if line.startswith("| `")]
     assert all(4 == len(re.findall(r"(?<!\\)\|", row)) for row in rows)
     sink = io.StringIO()
-    show(run, Console(file=sink, width=200))
+    print_summary(run, Console(file=sink, width=200))
     assert FORBIDDEN.search(sink.getvalue()) is None
 
 

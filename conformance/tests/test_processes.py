@@ -16,15 +16,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from lance_conformance import descendants, judging, schemas
-from lance_conformance.inputs import copy_input, is_unchanged, snapshot
-from lance_conformance.judging import Order
-from lance_conformance.places import fixtures
-from lance_conformance.process import AdapterProcess
+from lance_conformance import process_tree, schemas
+from lance_conformance.adapter_process import AdapterProcess
+from lance_conformance.case_storage import case_folder
+from lance_conformance.input_copy import copy_input, is_unchanged, take_snapshot
 from lance_conformance.reports import files
 from lance_conformance.reports.journal import CannotResume
-from lance_conformance.scratch import fresh_folder, open_up, remove, scratch_folder
-from lance_conformance.stored import case_folder
+from lance_conformance.resources import fixtures
+from lance_conformance.scratch import fresh_folder, make_accessible, remove_folder, scratch_folder
+from lance_conformance.suite_run import RunOptions, run_suite
 
 pytestmark = pytest.mark.xdist_group("processes")
 COMMAND = (sys.executable, "-m", "lance_conformance.cli", "run")
@@ -72,13 +72,13 @@ def test_signal_keeps_what_is_finished(number, code, long_suite, tmp_path, fake,
     assert "Incomplete" in (out / "summary.md").read_text("utf-8")
 
     monkeypatch.setenv("FAKE_SECONDS", "0")
-    order = Order(fake("slow"), fixtures=long_suite)
-    files.write(judging.judge(replace(order, journal=out, resume=True)), out)
-    files.write(judging.judge(order), whole)
+    order = RunOptions(fake("slow"), fixtures=long_suite)
+    files.write(run_suite(replace(order, journal=out, resume=True)), out)
+    files.write(run_suite(order), whole)
     assert without_start(whole) == without_start(out)
     assert 6 * 5 == len((out / "timings.jsonl").read_text("utf-8").splitlines())
     with pytest.raises(CannotResume):
-        judging.judge(Order(fake("perfect"), fixtures=long_suite, journal=out, resume=True))
+        run_suite(RunOptions(fake("perfect"), fixtures=long_suite, journal=out, resume=True))
 
 
 FAKES = Path(__file__).parent / "fakes"
@@ -193,12 +193,12 @@ def is_running(pid: int) -> bool:
 @pytest.mark.parametrize("script", ["sleep 4711", "setsid sleep 4711", "setsid -f sleep 4711"])
 def test_children_end_with_their_root(tmp_path, script):
     """Also one that left the session, and one whose parent is gone."""
-    assert descendants.adopt_orphans()
+    assert process_tree.adopt_orphans()
     mark, pids = f"test-{os.getpid()}", tmp_path / "pids"
     script = script.replace("sleep", f"sh -c 'echo $$ >> {pids}; exec sleep 4711' #")
     root = subprocess.Popen(
         ["/bin/sh", "-c", f"{script}\nsleep 4711"],
-        env={**os.environ, descendants.MARK: mark},
+        env={**os.environ, process_tree.MARKER: mark},
         start_new_session=True,
     )
     try:
@@ -206,7 +206,7 @@ def test_children_end_with_their_root(tmp_path, script):
             time.sleep(0.01)
     finally:
         root.kill()
-        descendants.kill_all(root.pid, mark)
+        process_tree.kill_tree(root.pid, mark)
         root.wait()
 
     assert not any(is_running(int(pid)) for pid in pids.read_text().split())
@@ -218,7 +218,7 @@ def test_others_are_left_alone():
     with subprocess.Popen(["sleep", "4711"]) as other:
         root = subprocess.Popen(["sleep", "4711"], start_new_session=True)
         root.kill()
-        descendants.kill_all(root.pid, "no such mark")
+        process_tree.kill_tree(root.pid, "no such mark")
         root.wait()
         went_on = other.poll() is None
         other.kill()
@@ -286,7 +286,7 @@ def replaced(path: Path, make: Callable[[Path], object]) -> None:
 )
 def test_a_change_is_seen(table, change):
     """Other bytes, files, links and kinds of file are changes; nothing endless is opened."""
-    before = snapshot(table)
+    before = take_snapshot(table)
     assert is_unchanged(table, before)
     change(table)
 
@@ -334,9 +334,9 @@ def test_remove_and_open_up_take_what_is_there(kept, tmp_path):
     link = tmp_path / "link"
     link.symlink_to(kept.parent)
     kept.parent.chmod(0o755)
-    open_up(link)
-    remove(link)
-    remove(tmp_path / "none")
+    make_accessible(link)
+    remove_folder(link)
+    remove_folder(tmp_path / "none")
 
     assert 0o755 == kept.parent.stat().st_mode & 0o777
     assert kept.exists()

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from lance_conformance import cases, protocol, runner
 from lance_conformance.cases import Case
-from lance_conformance.inputs import copy_input
-from lance_conformance.judging import REFERENCE
+from lance_conformance.input_copy import copy_input
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol import ProtocolError
 from lance_conformance.recipes.build import build
 from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.runner import Worker
 from lance_conformance.session import AdapterUnusable, Limits, Session
+from lance_conformance.suite_run import REFERENCE
 
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
 
@@ -97,18 +97,18 @@ def test_death_leaves_its_words(toy_suite, open_session):
 
 
 @pytest.mark.parametrize(
-    ("mode", "told"), [("exits-at-hello", "no hello from me"), ("forgets", "does not claim what")]
+    ("mode", "text"), [("exits-at-hello", "no hello from me"), ("forgets", "does not claim what")]
 )
-def test_adapter_that_does_not_greet_is_unusable(mode, told, toy_suite, tmp_path, fake):
+def test_adapter_that_does_not_greet_is_unusable(mode, text, toy_suite, tmp_path, fake):
     """Nothing is judged without a hello, or with other claims than those of the first process."""
-    with pytest.raises(AdapterUnusable, match=told):
-        runner.run(fake(mode), cases.load(toy_suite), tmp_path / "scratch")
+    with pytest.raises(AdapterUnusable, match=text):
+        runner.run_adapter(fake(mode), cases.load(toy_suite), tmp_path / "scratch")
 
 
 def test_command_that_does_not_exist_is_unusable(tmp_path):
     """A command that cannot be started is an unusable adapter."""
     with pytest.raises(AdapterUnusable, match="cannot start"):
-        runner.run([str(tmp_path / "none")], [], tmp_path / "scratch")
+        runner.run_adapter([str(tmp_path / "none")], [], tmp_path / "scratch")
 
 
 def test_isolation_starts_a_process_per_case(toy_suite, open_session):
@@ -124,7 +124,7 @@ def test_isolation_starts_a_process_per_case(toy_suite, open_session):
 def test_workers_share_the_cases(toy_suite, tmp_path, fake):
     """Two adapters side by side give each case once, in the order of ids."""
     seen: list[str] = []
-    _, results = runner.run(
+    _, results = runner.run_adapter(
         fake("perfect"),
         cases.load(toy_suite)[::-1],
         tmp_path / "scratch",
@@ -140,7 +140,7 @@ def test_two_runs_tell_the_same(toy_suite, tmp_path, fake):
     """Details hold nothing that differs between runs with the same outcomes."""
     for mode in ("crash", "bad-output"):
         first, second = (
-            runner.run(fake(mode), cases.load(toy_suite), tmp_path / mode / str(number))[1]
+            runner.run_adapter(fake(mode), cases.load(toy_suite), tmp_path / mode / str(number))[1]
             for number in range(2)
         )
 
@@ -170,7 +170,7 @@ def ask(session: Session) -> Outcome:
     session.scratch.mkdir(parents=True, exist_ok=True)
     path = session.scratch / "broken"
     path.write_bytes(b"broken")
-    return session.ask("validate", {"path": str(path)}, LIMITS).outcome
+    return session.request("validate", {"path": str(path)}, LIMITS).outcome
 
 
 @pytest.mark.parametrize("mode", ["exit", "bad-json"])
@@ -202,7 +202,7 @@ def test_message_survives_the_line():
 
     assert 1 == line.count(b"\n")
     assert message == protocol.decode(line)
-    assert [] == protocol.check_request(message)
+    assert [] == protocol.request_problems(message)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_line_that_is_no_message(line):
 )
 def test_response_under_the_schema(keeps, response):
     """One of four answers keeps to it; none, two, unknown fields and words, and numbers do not."""
-    assert keeps == (not protocol.check_response("file.read", {"id": 1, **response}))
+    assert keeps == (not protocol.response_problems("file.read", {"id": 1, **response}))
 
 
 def test_inputs_have_neutral_names(tmp_path, toy_suite):

@@ -11,15 +11,15 @@ import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.acting import act, outcome
 from lance_conformance.adapters.reference import in_process
-from lance_conformance.adapters.skeleton import write_table
+from lance_conformance.adapters.server import write_table
 from lance_conformance.cases import Case
 from lance_conformance.cli import app
-from lance_conformance.left_behind import contradiction
+from lance_conformance.manifest_facts import first_mismatch
 from lance_conformance.outcomes import Outcome
-from lance_conformance.session import Answer
-from lance_conformance.written import OWNED, REFERENCE, VALID, judge_output
+from lance_conformance.scenario import run_scenario, step_outcome
+from lance_conformance.session import RequestResult
+from lance_conformance.writer_output import OWNERSHIP, REFERENCE_READ, VALIDITY, judge_output
 from typer.testing import CliRunner
 
 OK = {"ok": {"version": "3"}}
@@ -28,7 +28,7 @@ REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
 
 
 @pytest.mark.parametrize(
-    ("response", "after", "wanted"),
+    ("response", "after", "expected"),
     [
         (OK, [1, 2, 3], "committed"),
         (OK, [1, 2, 3, 4], "rebased"),
@@ -41,13 +41,13 @@ REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
         (REFUSAL, [1, 2, 3], "committed"),
     ],
 )
-def test_what_became_of_a_step(response, after, wanted):
+def test_what_became_of_a_step(response, after, expected):
     """The response tells refusals apart; the versions on disk tell whether anything was made."""
-    assert wanted == outcome(response, {"read_version": "2"}, [1, 2], after)
+    assert expected == step_outcome(response, {"read_version": "2"}, [1, 2], after)
 
 
-def _ask(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
-    return Answer(in_process(op, fields))
+def _ask(actor: str, op: str, fields: Mapping[str, object]) -> RequestResult:
+    return RequestResult(in_process(op, fields))
 
 
 def _case(folder: Path, verb: str, args: dict[str, object], **expected: object) -> Case:
@@ -69,7 +69,7 @@ DELETE = {"predicate": "a = 2"}
 def test_the_table_is_read_by_both_and_validated(tmp_path):
     """Each look at what a step left is a check of its own."""
     case = _case(tmp_path, "delete", DELETE, manifest={"version": "2", "indices": []})
-    done = list(act(case, case.manifest["expect"][0], _table(tmp_path), _ask))
+    done = list(run_scenario(case, case.manifest["expect"][0], _table(tmp_path), _ask))
 
     assert ["step 1", "self", "reference", "manifest"] == [one.name for one in done]
     assert {Outcome.PASS} == {one.verdict.outcome for one in done}
@@ -87,7 +87,7 @@ def test_the_table_is_read_by_both_and_validated(tmp_path):
 def test_what_is_not_as_expected_fails(args, expected, where, tmp_path):
     """Another row, another version, a commit that was to be refused, a refusal."""
     case = _case(tmp_path, "delete", args, **expected)
-    done = list(act(case, case.manifest["expect"][0], _table(tmp_path), _ask))
+    done = list(run_scenario(case, case.manifest["expect"][0], _table(tmp_path), _ask))
     wrong = [one.name for one in done if one.verdict.outcome != Outcome.PASS]
 
     assert where == wrong[0]
@@ -99,7 +99,7 @@ def _grow(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("damage", "message"),
     [
         (_grow, "L.txn.file.message"),
         (lambda root: (root / "_versions/1.manifest").touch(), "L.table.naming.one-scheme"),
@@ -107,20 +107,20 @@ def _grow(root: Path) -> None:
         (lambda root: os.mkfifo(root.parent / "reference.arrow"), ""),
     ],
 )
-def test_what_is_left_may_be_anything(harm, told, tmp_path):
+def test_what_is_left_may_be_anything(damage, message, tmp_path):
     """A file that has grown, another naming scheme and no table fail; what lies beside is left."""
     case, root = _case(tmp_path, "delete", DELETE), _table(tmp_path)
 
-    def ask(actor: str, op: str, fields: Mapping[str, object]) -> Answer:
+    def ask(actor: str, op: str, fields: Mapping[str, object]) -> RequestResult:
         answer = _ask(actor, op, fields)
         if op == "mutate":
-            harm(root)
+            damage(root)
         return answer
 
-    *_, last = act(case, case.manifest["expect"][0], root, ask)
+    *_, last = run_scenario(case, case.manifest["expect"][0], root, ask)
 
-    outcome = Outcome.FAIL if told else Outcome.PASS
-    assert (outcome, True) == (last.verdict.outcome, told in last.verdict.detail)
+    outcome = Outcome.FAIL if message else Outcome.PASS
+    assert (outcome, True) == (last.verdict.outcome, message in last.verdict.detail)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_subset_is_enough(expected, differs):
     """What is expected must be there and equal; lists are whole, null stands for absence."""
     found = {"a": "1", "b": [{"c": 1, "d": 2}, {"c": 5}]}
 
-    assert differs == (contradiction(expected, found, "manifest") is not None)
+    assert differs == (first_mismatch(expected, found, "manifest") is not None)
 
 
 ROWS = pa.table({"a": pa.array([1, None, 3], pa.int64()), "s": ["x", "", None]})
@@ -197,8 +197,8 @@ def test_other_rows_are_read(tmp_path, meant):
     lanceref.write_file(tmp_path / "data.lance", ROWS.slice(0, 2), "2.1")
     wrong = _wrong(tmp_path / "data.lance", meant)
 
-    assert VALID not in wrong
-    assert wrong[REFERENCE][0].startswith("rows: expected 3, found 2\nrow 2\n  expected a: 3")
+    assert VALIDITY not in wrong
+    assert wrong[REFERENCE_READ][0].startswith("rows: expected 3, found 2\nrow 2\n  expected a: 3")
 
 
 def test_a_broken_clause_is_named(file, meant):
@@ -206,8 +206,8 @@ def test_a_broken_clause_is_named(file, meant):
     file.write_bytes(file.read_bytes()[:-4] + b"LANX")
     wrong = _wrong(file, meant)
 
-    assert any("L.file.footer.magic" in one for one in wrong[VALID])
-    assert REFERENCE in wrong
+    assert any("L.file.footer.magic" in one for one in wrong[VALIDITY])
+    assert REFERENCE_READ in wrong
 
 
 def test_bytes_without_an_owner_are_wrong(file, meant):
@@ -215,8 +215,8 @@ def test_bytes_without_an_owner_are_wrong(file, meant):
     _with_hole(file)
     wrong = _wrong(file, meant)
 
-    assert REFERENCE not in wrong
-    assert f"{file.name}: bytes" in wrong[OWNED][0]
+    assert REFERENCE_READ not in wrong
+    assert f"{file.name}: bytes" in wrong[OWNERSHIP][0]
 
 
 def test_every_file_of_a_table_has_owners(tmp_path, meant):
@@ -227,8 +227,8 @@ def test_every_file_of_a_table_has_owners(tmp_path, meant):
     _with_hole(index)
     wrong = _wrong(tmp_path / "table", meant)
 
-    assert 1 == len(wrong[OWNED])
-    assert "page_data.lance: bytes" in wrong[OWNED][0]
+    assert 1 == len(wrong[OWNERSHIP])
+    assert "page_data.lance: bytes" in wrong[OWNERSHIP][0]
 
 
 def test_the_command_takes_pairs_and_tells_what_is_wrong(tmp_path, file, meant):
@@ -240,11 +240,11 @@ def test_the_command_takes_pairs_and_tells_what_is_wrong(tmp_path, file, meant):
     assert (0, True) == (right.exit_code, "1 of 1 outputs are right" in right.output)
 
     file.write_bytes(file.read_bytes()[:-4] + b"LANX")
-    asked = ["judge-output", str(file), str(meant), "--format"]
-    document = json.loads(run(app, [*asked, "json"]).output)
-    junit = run(app, [*asked, "junit"])
+    arguments = ["judge-output", str(file), str(meant), "--format"]
+    document = json.loads(run(app, [*arguments, "json"]).output)
+    junit = run(app, [*arguments, "junit"])
 
-    assert VALID == document[0]["answers"][0]["question"]
+    assert VALIDITY == document[0]["answers"][0]["question"]
     assert "L.file.footer.magic" in document[0]["answers"][0]["wrong"][0]
     assert (1, True) == (junit.exit_code, "<failure" in junit.output)
     assert 2 == run(app, ["judge-output", str(file)]).exit_code

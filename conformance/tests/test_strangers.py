@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from lance_conformance import cli, places, stored
-from lance_conformance.stored import case_folder
+from lance_conformance import case_storage, cli, resources
+from lance_conformance.case_storage import case_folder
 from lanceref.core.errors import LanceError
 from lanceref.proto import encodings_v2_1_pb2, file2_pb2, file_pb2, table_pb2
 from pylanceref.file import LanceFileReader
@@ -52,15 +52,15 @@ def _verdicts(root: Path, read: Any) -> dict[str, bool]:
         if case.get("status", "active") != "active" or "path" not in case["input"]:
             continue
         assert case["id"] == path.parent.relative_to(root).as_posix()
-        given = path.parent / case["input"]["path"]
-        assert case["input"]["sha256"] == sha256(given.read_bytes()).hexdigest()
-        wanted = case["expect"][0]
+        input_path = path.parent / case["input"]["path"]
+        assert case["input"]["sha256"] == sha256(input_path.read_bytes()).hexdigest()
+        expected = case["expect"][0]
         try:
-            found = read(given, **case["input"].get("args", {}))
+            found = read(input_path, **case["input"].get("args", {}))
         except LanceError:
-            verdicts[case["id"]] = "reject" in wanted
+            verdicts[case["id"]] = "reject" in expected
         else:
-            right = _arrow(path.parent / wanted["table"]["path"]) if "table" in wanted else None
+            right = _arrow(path.parent / expected["table"]["path"]) if "table" in expected else None
             if right is not None and found.schema != right.schema:
                 found = found.cast(right.schema)
             verdicts[case["id"]] = right is not None and found.equals(right)
@@ -89,9 +89,9 @@ def test_a_table_lies_there_whole(unpacked):
 
     assert manifests
     for path in manifests:
-        given = json.loads(path.read_text())["input"]
-        for name, digest in given["files"].items():
-            found = (path.parent / given["uri"] / name).read_bytes()
+        case_input = json.loads(path.read_text())["input"]
+        for name, digest in case_input["files"].items():
+            found = (path.parent / case_input["uri"] / name).read_bytes()
             assert digest == sha256(found).hexdigest()
 
 
@@ -118,9 +118,9 @@ def _by_hand(root: Path, case_id: str) -> dict[str, bytes]:
             end = change["at"] + change["remove"]
             data = data[: change["at"]] + bytes.fromhex(change["insert"]) + data[end:]
         files[edit["file"]] = data
-    given = case["input"]
-    listed = {f"{given.get('uri')}/{name}": one for name, one in given.get("files", {}).items()}
-    listed |= {given["path"]: given["sha256"]} if "path" in given else {}
+    source = case["input"]
+    listed = {f"{source.get('uri')}/{name}": one for name, one in source.get("files", {}).items()}
+    listed |= {source["path"]: source["sha256"]} if "path" in source else {}
     tables = (expected["table"] for expected in case["expect"] if "table" in expected)
     listed |= {one["path"]: one["sha256"] for one in tables}
     for name, digest in listed.items():
@@ -131,10 +131,10 @@ def _by_hand(root: Path, case_id: str) -> dict[str, bytes]:
 
 def test_every_case_is_put_together_by_hand():
     """The steps of the page give the files that our own program gives."""
-    root = places.fixtures()
+    root = resources.fixtures()
     ids = json.loads((root / "SUITE.json").read_text("utf-8"))["cases"]
 
-    assert [] == [one for one in ids if _by_hand(root, one) != stored.read_case(root / one)]
+    assert [] == [one for one in ids if _by_hand(root, one) != case_storage.read_case(root / one)]
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,8 +5,8 @@ import json
 import zipfile
 
 import pytest
-from lance_conformance import places, subset, suite
-from lance_conformance.stored import StoredError, case_folder, materialised, own_files, read_case
+from lance_conformance import case_storage, resources, suite, suite_subset
+from lance_conformance.case_storage import LayoutError, case_folder, materialise, read_case
 
 CASE = "toy/any/read/columns"
 
@@ -19,12 +19,12 @@ def test_canonical_orders_keys_by_the_schema():
         "expect": [{"findings": ["x"], "table": {"order": "any", "path": "ü"}}],
         "schema": 1,
     }
-    text = suite.canonical(manifest)
+    text = suite.canonical_text(manifest)
 
     assert manifest == json.loads(text)
     assert ["schema", "id", "kind", "expect"] == list(json.loads(text))
     assert ["table", "findings"] == list(json.loads(text)["expect"][0])
-    assert text == suite.canonical(json.loads(text))
+    assert text == suite.canonical_text(json.loads(text))
     assert "ü" in text
 
 
@@ -32,7 +32,7 @@ def test_fresh_suite_verifies(toy_suite):
     """What was written just now has no problems, and counts its cases."""
     stored = json.loads((toy_suite / suite.SUITE).read_text())
 
-    assert [] == suite.verify(toy_suite)
+    assert [] == suite.suite_problems(toy_suite)
     assert 3 == stored["counts"]["cases"]
     assert suite.tree_hash(toy_suite) == stored["tree_sha256"]
 
@@ -43,14 +43,14 @@ def test_changed_file_is_found(toy_suite, name):
     path = toy_suite / CASE / name
     path.write_bytes(path.read_bytes().replace(b"title", b"words") + b"\n")
 
-    assert f"{CASE}: published, and changed" in suite.verify(toy_suite)
+    assert f"{CASE}: published, and changed" in suite.suite_problems(toy_suite)
 
 
 def test_renamed_case_is_found(toy_suite):
     """A file of another name is another suite."""
     (toy_suite / CASE / "data.lance").rename(toy_suite / CASE / "other.lance")
 
-    assert f"{CASE}: published, and changed" in suite.verify(toy_suite)
+    assert f"{CASE}: published, and changed" in suite.suite_problems(toy_suite)
 
 
 def test_notes_survive_writing(toy_suite):
@@ -58,7 +58,7 @@ def test_notes_survive_writing(toy_suite):
     path = toy_suite / suite.SUITE
     notes = {"HugeCount": {"bugType": "BOUNDS", "description": "", "effect": "", "links": []}}
     path.write_text(json.dumps({**json.loads(path.read_text()), "notes": notes}))
-    suite.write(toy_suite)
+    suite.write_suite(toy_suite)
 
     assert notes == json.loads(path.read_text())["notes"]
 
@@ -71,8 +71,8 @@ CHANGES = [{"at": 2, "remove": 3, "insert": "7879"}, {"at": 10, "remove": 0, "in
 def _case(root, name, files, **stored):
     home = root / f"a/b/c/{name}"
     home.mkdir(parents=True)
-    given = {"uri": "dataset", "files": files}
-    case = {"id": f"a/b/c/{name}", "input": given, "expect": []}
+    case_input = {"uri": "dataset", "files": files}
+    case = {"id": f"a/b/c/{name}", "input": case_input, "expect": []}
     text = json.dumps(case | ({"stored": stored} if stored else {}), indent=2) + "\n"
     (home / "case.json").write_text(text)
     return home
@@ -98,14 +98,14 @@ def parent(tmp_path):
 
 def test_a_packed_case_becomes_a_plain_folder(parent):
     """So does a path below it; what exists is returned as it is."""
-    home = places.fixtures() / "table/any/fragments/version-2-0"
+    home = resources.fixtures() / "table/any/fragments/version-2-0"
 
     assert b"0123456789" == (case_folder(parent) / "dataset/x").read_bytes()
     assert (home / "files.zip").is_file()
     assert not (home / "dataset").exists()
-    assert materialised(home / "dataset/_versions").is_dir()
-    assert home / "case.json" != materialised(home / "case.json")
-    assert home / "files.zip" == materialised(home / "files.zip")
+    assert materialise(home / "dataset/_versions").is_dir()
+    assert home / "case.json" != materialise(home / "case.json")
+    assert home / "files.zip" == materialise(home / "files.zip")
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"id": 3, "stored": 4}'])
@@ -113,8 +113,8 @@ def test_a_manifest_that_is_none_is_refused(tmp_path, text):
     """A path below a folder with another `case.json` is no case of ours."""
     (tmp_path / "case.json").write_text(text)
 
-    with pytest.raises(StoredError, match=r"case\.json"):
-        materialised(tmp_path / "dataset")
+    with pytest.raises(LayoutError, match=r"case\.json"):
+        materialise(tmp_path / "dataset")
 
 
 def test_a_case_is_bounded_as_a_whole(tmp_path):
@@ -125,12 +125,12 @@ def test_a_case_is_bounded_as_a_whole(tmp_path):
     _pack(source, x=content)
     document = json.loads((home / "case.json").read_text())
     (home / "case.json").write_text(json.dumps({**document, "stored": {"from": ["a/b/c/source"]}}))
-    with pytest.raises(StoredError, match="more than"):
+    with pytest.raises(LayoutError, match="more than"):
         read_case(home)
 
     both = _case(tmp_path, "both", {})
     _pack(both, a=b"1", **{"a/b": b"2"})
-    with pytest.raises(StoredError, match="a file and a folder"):
+    with pytest.raises(LayoutError, match="a file and a folder"):
         read_case(both)
 
 
@@ -155,7 +155,7 @@ def test_rows_of_a_step_are_equal_to_a_file_that_is_kept(parent, tmp_path):
     )
 
     assert b"0123456789" == read_case(home)["input.arrow"]
-    with pytest.raises(StoredError, match="other bytes"):
+    with pytest.raises(LayoutError, match="other bytes"):
         read_case(other)
 
 
@@ -179,7 +179,7 @@ def test_a_layout_that_cannot_be_followed_is_refused(parent, tmp_path, files, st
     """Missing contents, names that lead out, and edits past the end or of other bytes."""
     home = _case(tmp_path, "hostile", files, **stored)
 
-    with pytest.raises(StoredError, match=message):
+    with pytest.raises(LayoutError, match=message):
         read_case(home)
 
 
@@ -191,8 +191,8 @@ def test_a_link_in_the_place_of_another_case_is_not_followed(tmp_path):
     home = _case(tmp_path / "fixtures", "hostile", {"x": DIGEST}, **{"from": ["a/b/c/link"]})
     (home / "link").symlink_to(outside / "case.json")
 
-    assert ["case.json"] == list(own_files(home))
-    with pytest.raises(StoredError, match="not below"):
+    assert ["case.json"] == list(case_storage.own_files(home))
+    with pytest.raises(LayoutError, match="not below"):
         read_case(home)
 
 
@@ -201,17 +201,17 @@ def test_an_archive_keeps_to_its_folder(parent, name):
     """A member with such a name is refused before anything is written."""
     _pack(parent, **{name: b"1"})
 
-    with pytest.raises(StoredError, match="not a name inside"):
+    with pytest.raises(LayoutError, match="not a name inside"):
         case_folder(parent)
 
 
 def test_an_archive_is_bounded(parent):
     """Too many bytes once unpacked, and bytes that are no archive."""
     _pack(parent, **{"dataset/x": bytes(2**26 + 1)})
-    with pytest.raises(StoredError, match="more than"):
+    with pytest.raises(LayoutError, match="more than"):
         read_case(parent)
     (parent / "files.zip").write_bytes(b"PK")
-    with pytest.raises(StoredError, match="not an archive"):
+    with pytest.raises(LayoutError, match="not an archive"):
         read_case(parent)
 
 
@@ -221,10 +221,10 @@ COUNTS = {"core": 2, "format": 2, "unstable": 1, "all": 3}
 
 def test_a_subset_keeps_every_id_and_the_counts_of_the_whole(tmp_path):
     """Also when it is taken from a subset, whose own counts are lower."""
-    first = subset.document(FULL, ["b", "a"], COUNTS)
-    second = subset.document(first, ["a"], {"core": 1, "all": 1})
+    first = suite_subset.subset_document(FULL, ["b", "a"], COUNTS)
+    second = suite_subset.subset_document(first, ["a"], {"core": 1, "all": 1})
     (tmp_path / "SUITE.json").write_text(json.dumps(second))
-    whole = subset.whole(tmp_path)
+    whole = suite_subset.full_suite(tmp_path)
 
     assert ["a", "b"] == first["subset"]["ids"]
     assert [1, 3] == [second["subset"]["cases"], second["subset"]["of"]]

@@ -8,10 +8,10 @@ import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance import divergences, executors, oracle, places, register, schemas
-from lance_conformance.adapters.skeleton import write_table
+from lance_conformance import divergences, executors, oracle, register, resources, schemas
+from lance_conformance.adapters.server import write_table
 from lance_conformance.derived_requirements import derive
-from lance_conformance.executors import executor_of
+from lance_conformance.executors import create_executor
 from lance_conformance.vocabulary import ENCODINGS, FEATURES, INDICES, TYPES, type_words
 from lanceref.core.errors import ExtraMissing
 from lanceref.transactions.manifest_builder import WRITER
@@ -137,8 +137,8 @@ def test_checkout_around_the_working_directory_wins(tmp_path, monkeypatch):
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
 
-    assert tmp_path / "fixtures" == places.fixtures()
-    assert tmp_path / "spec/register.json" == places.register()
+    assert tmp_path / "fixtures" == resources.fixtures()
+    assert tmp_path / "spec/register.json" == resources.register()
 
 
 ROOT = Path(__file__).parents[2]
@@ -156,12 +156,12 @@ def test_the_pinned_release_is_the_oracle():
 
 
 @pytest.mark.parametrize(
-    ("missing", "told"), [("pyspark", r"lance-conformance\[spark\]"), ("java", "openjdk-17")]
+    ("missing", "message"), [("pyspark", r"lance-conformance\[spark\]"), ("java", "openjdk-17")]
 )
-def test_what_spark_misses_is_named(monkeypatch, missing, told):
+def test_what_spark_misses_is_named(monkeypatch, missing, message):
     """A master means Spark; without PySpark or Java the error says how to get it."""
     present = {"pyspark": None if missing == "pyspark" else object()}
     monkeypatch.setattr(executors, "find_spec", present.get)
     monkeypatch.setattr(executors.shutil, "which", lambda name: None)
-    with pytest.raises(ExtraMissing, match=told):
-        executor_of(None, "local[2]", "")
+    with pytest.raises(ExtraMissing, match=message):
+        create_executor(None, "local[2]", "")

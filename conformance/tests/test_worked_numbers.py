@@ -11,15 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance import places
-from lance_conformance.stored import case_folder, materialised
+from lance_conformance import resources
+from lance_conformance.case_storage import case_folder, materialise
 
-CHAPTER = (places.fixtures().parent / "spec/66-vector-indices.md").read_text("utf-8")
+CHAPTER = (resources.fixtures().parent / "spec/66-vector-indices.md").read_text("utf-8")
 pytestmark = pytest.mark.filterwarnings("error")
 
 
 def _index_path(case: str, name: str) -> Path:
-    home = case_folder(places.fixtures() / "index/any" / case)
+    home = case_folder(resources.fixtures() / "index/any" / case)
     (path,) = home.glob(f"dataset/_indices/*/{name}")
     return path
 
@@ -29,7 +29,7 @@ def _index_file(case: str, name: str) -> pa.Table:
 
 
 def _query(case: str) -> np.ndarray:
-    home = case_folder(places.fixtures() / "index/any" / case)
+    home = case_folder(resources.fixtures() / "index/any" / case)
     manifest = json.loads(Path(home / "case.json").read_text("utf-8"))
     return np.array(manifest["input"]["args"]["nearest"]["q"], np.float32)
 
@@ -44,11 +44,11 @@ def _shown(*numbers: str) -> None:
 
 def test_the_distance_by_codewords():
     """A query at a vector whose residual is 0: as far as the codewords nearest to 0 are from it."""
-    table = pylanceref.dataset(materialised(places.fixtures() / "index/any/ivf-pq/plain/dataset"))
+    table = pylanceref.dataset(materialise(resources.fixtures() / "index/any/ivf-pq/plain/dataset"))
     query = table.take([0])["v"][0].as_py()
-    asked = {"column": "v", "q": query, "k": 80, "nprobes": 2}
+    nearest = {"column": "v", "q": query, "k": 80, "nprobes": 2}
 
-    found = table.to_table(columns=["id"], nearest=asked).to_pylist()
+    found = table.to_table(columns=["id"], nearest=nearest).to_pylist()
     (distance,) = (row["_distance"] for row in found if row["id"] == 0)
 
     assert 0.4824 == pytest.approx(distance, abs=5e-5)
@@ -73,22 +73,22 @@ def test_a_walk_through_a_graph():
         ):
             node = best
             visited.append(node)
-    kept, waiting, met = [node], [node], {node}
+    nearest, waiting, met = [node], [node], {node}
     while waiting:
         node = min(waiting, key=lambda n: distances[n])
         waiting.remove(node)
-        if distances[node] > distances[kept[-1]]:
+        if distances[node] > distances[nearest[-1]]:
             break
         visited.append(node)
         for neighbour in set(levels[0][node]) - met:
             met.add(neighbour)
-            kept.append(neighbour)
+            nearest.append(neighbour)
             waiting.append(neighbour)
-        kept = sorted(kept, key=lambda n: distances[n])[:3]
+        nearest = sorted(nearest, key=lambda n: distances[n])[:3]
 
     assert [17, 25, 30, 30, 32, 51, 52] == visited
-    assert (36, [32, 51, 52]) == (node, kept)
-    assert kept == np.argsort(distances)[:3].tolist()
+    assert (36, [32, 51, 52]) == (node, nearest)
+    assert nearest == np.argsort(distances)[:3].tolist()
     for node in (17, 44, 49, 20, 25, 16, 30, 6, 41, 18, 27, 32, 36, 51, 52):
         _shown(f"{node} ({distances[node]:.2f})")
 
@@ -96,7 +96,7 @@ def test_a_walk_through_a_graph():
 def test_the_distance_by_rotated_signs():
     """Signs, factors and the estimated distance of a row, by the formulas of the text."""
     row = _index_file("ivf-rq/plain", "auxiliary.idx").slice(0, 1).to_pylist()[0]
-    table = pylanceref.dataset(materialised(places.fixtures() / "index/any/ivf-rq/plain/dataset"))
+    table = pylanceref.dataset(materialise(resources.fixtures() / "index/any/ivf-rq/plain/dataset"))
     (x,) = table.to_table(filter="id = 1")["v"].to_pylist()
     x, q = np.array(x, np.float64), _query("ivf-rq/plain").astype(np.float64)
     head = _index_path("ivf-rq/plain", "index.idx").read_bytes()
@@ -113,8 +113,8 @@ def test_the_distance_by_rotated_signs():
     assert row["__add_factors"] == pytest.approx(add, rel=1e-6)
     assert row["__scale_factors"] == pytest.approx(scale, rel=1e-6)
     assert row["__error_factors"] == pytest.approx(error, rel=1e-5)
-    asked = {"column": "v", "q": q.astype(np.float32), "k": 100, "nprobes": 2}
-    found = table.to_table(columns=["id"], nearest=asked).to_pylist()
+    nearest = {"column": "v", "q": q.astype(np.float32), "k": 100, "nprobes": 2}
+    found = table.to_table(columns=["id"], nearest=nearest).to_pylist()
     assert [distance] == pytest.approx([one["_distance"] for one in found if one["id"] == 1])
     _shown(f"{n2:.3f}", f"{a:.4f}", f"{h:.4f}", f"{add:.3f}", f"{scale:.3f}", f"{error:.3f}")
     _shown(f"S = {y.sum():.3f}", f"{s:.4f}", f"{((q - c) ** 2).sum():.3f}", f"{distance:.3f}")

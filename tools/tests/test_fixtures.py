@@ -12,8 +12,8 @@ import defects
 import pytest
 import release
 from hatchling.builders.wheel import WheelBuilder
-from lance_conformance import __version__, places, stored, suite
-from lance_conformance.stored import case_folder
+from lance_conformance import __version__, case_storage, resources, suite
+from lance_conformance.case_storage import case_folder
 from sources import ROOT
 from wheel_fixtures import TARGET, Fixtures, write_archive
 
@@ -31,8 +31,8 @@ def few(tmp_path, monkeypatch) -> Path:
     for case_id in IDS:
         shutil.copytree(case_folder(ROOT / "fixtures" / case_id), tmp_path / case_id)
         manifest = tmp_path / case_id / "case.json"
-        manifest.write_text(suite.canonical(json.loads(manifest.read_text("utf-8"))), "utf-8")
-    suite.write(tmp_path)
+        manifest.write_text(suite.canonical_text(json.loads(manifest.read_text("utf-8"))), "utf-8")
+    suite.write_suite(tmp_path)
     monkeypatch.setattr(fixtures, "FIXTURES", tmp_path)
     monkeypatch.setattr(fixtures, "MINIMUM_CASES", 3)
     return tmp_path
@@ -137,7 +137,7 @@ def test_no_two_cases_are_alike(few):
     found = [finding.message for finding in fixtures.check_all(fixtures.load(few))]
 
     assert _only(found, "tests the same as")
-    assert _only(found, "SUITE.json does not say what the files are")
+    assert _only(found, "SUITE.json does not match the files")
 
 
 MAX_BYTES = 3_000_000
@@ -187,13 +187,14 @@ def test_cases_out_of_the_archive_are_those_of_the_checkout(tmp_path, monkeypatc
     kept.mkdir(parents=True)
     for path in case.iterdir():
         (kept / path.name).write_bytes(path.read_bytes())
-    suite.write(fixtures)
+    suite.write_suite(fixtures)
     write_archive(fixtures, tmp_path / "fixtures.tar.xz")
-    found = places.unpacked(tmp_path / "fixtures.tar.xz")
+    found = resources.unpack_archive(tmp_path / "fixtures.tar.xz")
 
-    assert stored.read_case(case) == stored.read_case(found / kept.relative_to(fixtures))
-    assert [] == suite.verify(found)
-    assert found == places.unpacked(tmp_path / "fixtures.tar.xz")
+    unpacked = found / kept.relative_to(fixtures)
+    assert case_storage.read_case(case) == case_storage.read_case(unpacked)
+    assert [] == suite.suite_problems(found)
+    assert found == resources.unpack_archive(tmp_path / "fixtures.tar.xz")
 
 
 SCRIPT = '"""D.a.one: a sum is wrong."""\n\nactual = 1 + 1\n'
@@ -234,7 +235,7 @@ def test_the_tarball_has_cases_schemas_and_protocol(tmp_path):
     assert f"{folder.name}.tar.gz" == path.name
     assert {"case.json", "data.lance", "data.lance.hexmap", "expect.arrow", "expect.json"} == files
     assert "stored" not in json.loads((case / "case.json").read_text())
-    assert (case / "data.lance").read_bytes() == stored.read_case(
+    assert (case / "data.lance").read_bytes() == case_storage.read_case(
         ROOT / "fixtures/file/2.1/levels/list"
     )["data.lance"]
     assert {"PROTOCOL.md", "README.md", "LICENSE", "register.json", "SUITE.json", "schemas"} <= {
@@ -243,7 +244,7 @@ def test_the_tarball_has_cases_schemas_and_protocol(tmp_path):
     assert {"case.schema.json", "protocol.schema.json", "report.schema.json"} == {
         one.name for one in (folder / "schemas").iterdir()
     }
-    assert [] == suite.verify(folder)
+    assert [] == suite.suite_problems(folder)
 
 
 def test_the_same_files_make_the_same_tarball(tmp_path):

@@ -1,7 +1,7 @@
 """Adapter of Daft's Lance integration: `python -m lance_conformance.adapters.daft_lance`.
 
-Every read leaves a thread behind: with small stacks, an adapter that answers hundreds of requests
-stays under the memory limit of the suite.
+Every read leaks a thread: small stacks keep an adapter that serves hundreds of requests below the
+memory limit of the suite.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance.adapters.refusing import refusals, refuse
-from lance_conformance.adapters.scanned import Scan, claims, operations
-from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve
-from lance_conformance.adapters.writing import read_table
+from lance_conformance.adapters.refusals import refusal_response, refusal_types
+from lance_conformance.adapters.server import Adapter, Message, Unsupported, serve
+from lance_conformance.adapters.table_scan import Scan, hello_message, operations
+from lance_conformance.adapters.table_writes import read_table
 
-TYPES_IT_LACKS = [
+UNSUPPORTED_TYPES = [
     "decimal256", "date64", "time32:s", "time32:ms", "dictionary",
 ]  # fmt: skip
-"""Types of Arrow that Daft turns into others, or has nothing for."""
+"""Arrow types that Daft converts to others or does not support."""
 
 STACK_BYTES = 512 * 1024
-"""Size of the stack of a thread."""
+"""Stack size of a thread."""
 
 _DAFT: Any = import_module("daft")
 _READER: Any = import_module("daft_lance")
 
 
-def scan(asked: Scan) -> pa.Table:
+def scan(request: Scan) -> pa.Table:
     """Read one version."""
-    frame = _READER.read_lance(asked.uri, version=asked.version)
-    if asked.filter is not None:
-        frame = frame.where(_DAFT.sql_expr(asked.filter))
-    if asked.offset:
-        frame = frame.offset(asked.offset)
-    if asked.limit is not None:
-        frame = frame.limit(asked.limit)
-    if asked.columns is not None:
-        frame = frame.select(*asked.columns)
+    frame = _READER.read_lance(request.uri, version=request.version)
+    if request.filter is not None:
+        frame = frame.where(_DAFT.sql_expr(request.filter))
+    if request.offset:
+        frame = frame.offset(request.offset)
+    if request.limit is not None:
+        frame = frame.limit(request.limit)
+    if request.columns is not None:
+        frame = frame.select(*request.columns)
     return frame.to_arrow()
 
 
 def write(request: Message) -> Message:
-    """Write rows; options go to Lance as they are."""
+    """Write rows; options are passed to Lance."""
     frame = _DAFT.from_arrow(read_table(request["input"]))
     options = dict(request.get("options", {}))
     if "version" in request:
@@ -57,7 +57,7 @@ def write(request: Message) -> Message:
 
 
 def mutate(request: Message) -> Message:
-    """Add columns, compact, make an index."""
+    """Add columns, compact, or create an index."""
     uri, args = request["uri"], request.get("args", {})
     match request["verb"]:
         case "add_columns":
@@ -68,14 +68,14 @@ def mutate(request: Message) -> Message:
             named = {"column": args["column"], "index_type": args["type"], "name": args.get("name")}
             _READER.create_scalar_index(uri, **named)
         case verb:
-            raise NotClaimed(verb)
+            raise Unsupported(verb)
     return {}
 
 
-def _meet_json() -> None:
-    """Read a column of JSON: the first such read of a process is refused, and later ones are not.
+def _register_json_type() -> None:
+    """Read a JSON column: only the first such read of a process is refused.
 
-    So what an adapter answers does not depend on the cases before (`D.parties.engine-types`).
+    Responses then do not depend on earlier cases (`D.parties.engine-types`).
     """
     with tempfile.TemporaryDirectory() as folder:
         import_module("lance").write_dataset(pa.table({"j": pa.array(["1"], pa.json_())}), folder)
@@ -83,14 +83,14 @@ def _meet_json() -> None:
             scan(Scan(folder, None, None, None, None, 0))
 
 
-def _refused() -> tuple[type[BaseException], ...]:
-    return (_DAFT.exceptions.DaftCoreException, *refusals())
+def _refusal_types() -> tuple[type[BaseException], ...]:
+    return (_DAFT.exceptions.DaftCoreException, *refusal_types())
 
 
 def main() -> None:
-    """Serve until the runner says good-bye."""
+    """Serve until the runner sends `bye`."""
     threading.stack_size(STACK_BYTES)
-    _meet_json()
+    _register_json_type()
     implementation = {
         "name": "daft-lance",
         "version": version("daft-lance"),
@@ -99,16 +99,16 @@ def main() -> None:
     }
     versions = ["2.0", "2.1", "2.2", "2.3"]
     modes = ["create", "append", "overwrite"]
-    served = claims(
+    hello = hello_message(
         implementation,
-        {"features": ["blob", "branch"], "types": TYPES_IT_LACKS},
+        {"features": ["blob", "branch"], "types": UNSUPPORTED_TYPES},
         **{
             "write.dataset": {"versions": versions, "modes": modes},
             "mutate": {"verbs": ["add_columns", "compact", "create_index"]},
         },
     )
-    answered = {**operations(scan), "write.dataset": write, "mutate": mutate}
-    serve(Adapter(served, answered, _refused, refuse))
+    handlers = {**operations(scan), "write.dataset": write, "mutate": mutate}
+    serve(Adapter(hello, handlers, _refusal_types, refusal_response))
 
 
 if __name__ == "__main__":

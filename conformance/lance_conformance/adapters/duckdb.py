@@ -1,7 +1,7 @@
 """Adapter of DuckDB's Lance extension: `python -m lance_conformance.adapters.duckdb`.
 
-The extension is the file that the package `duckdb-extension-lance` brings. A filter reaches Lance
-with casts around its columns, past most indices over values: none of those is claimed.
+The extension is a file of the package `duckdb-extension-lance`. A filter reaches Lance with casts
+of its columns, which bypasses most scalar indices: none of those is claimed.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance.adapters.refusing import ORDINARY, refusals, refuse
-from lance_conformance.adapters.scanned import Scan, claims, operations
-from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve, write_table
-from lance_conformance.adapters.writing import read_table
+from lance_conformance.adapters.refusals import ORDINARY_ERRORS, refusal_response, refusal_types
+from lance_conformance.adapters.server import Adapter, Message, Unsupported, serve, write_table
+from lance_conformance.adapters.table_scan import Scan, hello_message, operations
+from lance_conformance.adapters.table_writes import read_table
 
 INDICES = ["INVERTED", "IVF_FLAT", "IVF_PQ", "IVF_SQ", "IVF_RQ"]
-"""Types of indices that its table functions ask; a search of a graph has no `ef` there."""
+"""Types of indices that its table functions use; they have no option `ef` for graphs."""
 
-TYPES_IT_LACKS = [
+UNSUPPORTED_TYPES = [
     "decimal256", "float16", "date64", "fixed_size_binary", "time32:s", "time32:ms", "duration:ms",
     "duration:s", "timestamp:ns", "null", "json",
 ]  # fmt: skip
-"""Types of Arrow that DuckDB turns into others, or has nothing for."""
+"""Arrow types that DuckDB converts to others or does not support."""
 
 VERBS = ["delete", "update", "merge_insert", "drop_columns", "compact", "create_index"]
-"""Changes that its statements make."""
+"""Changes that its SQL statements support."""
 
 _DUCKDB: Any = import_module("duckdb")
 _PACKAGE = "duckdb-extension-lance"
 
 
 def connection() -> Any:
-    """Return a connection that has the extension."""
+    """Return a connection with the extension loaded."""
     files = distribution(_PACKAGE).files or []
     extension = next(file for file in files if file.suffix == ".duckdb_extension")
     made = _DUCKDB.connect(config={"allow_unsigned_extensions": True})
@@ -43,127 +43,125 @@ def connection() -> Any:
     return made
 
 
-def _quoted(name: str) -> str:
+def _sql_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(value: str) -> str:
+def _sql_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def scan(held: Any, asked: Scan) -> pa.Table:
+def scan(connected: Any, request: Scan) -> pa.Table:
     """Read the latest version."""
-    if asked.version is not None:
-        raise NotClaimed("versions")
-    text = f"SELECT {_chosen(asked.columns)} FROM {_text(asked.uri)}"
-    if asked.filter is not None:
-        text += f" WHERE {asked.filter}"
-    if asked.limit is not None:
-        text += f" LIMIT {asked.limit}"
-    if asked.offset:
-        text += f" OFFSET {asked.offset}"
-    return held.execute(text).to_arrow_table()
+    if request.version is not None:
+        raise Unsupported("versions")
+    text = f"SELECT {_select_list(request.columns)} FROM {_sql_text(request.uri)}"
+    if request.filter is not None:
+        text += f" WHERE {request.filter}"
+    if request.limit is not None:
+        text += f" LIMIT {request.limit}"
+    if request.offset:
+        text += f" OFFSET {request.offset}"
+    return connected.execute(text).to_arrow_table()
 
 
-def _chosen(columns: list[str] | None) -> str:
-    return ", ".join(_quoted(name) for name in columns) if columns else "*"
+def _select_list(columns: list[str] | None) -> str:
+    return ", ".join(_sql_name(name) for name in columns) if columns else "*"
 
 
-def search(held: Any, request: Message) -> Message:
-    """Answer `index.search` for vectors and for words."""
+def search(connected: Any, request: Message) -> Message:
+    """Respond to `index.search` for vectors and for words."""
     if not request.get("use_index", True) and "nearest" not in request:
-        raise NotClaimed("a scan past the index")
+        raise Unsupported("a scan past the index")
     columns = list(request.get("columns", ()))
     if "nearest" in request:
-        asked = _nearest(request)
+        source = _vector_search(request)
     else:
-        asked, columns = _words(held, request), columns and [*columns, "_score"]
-    table = held.execute(f"SELECT {_chosen(columns)} FROM {asked}").to_arrow_table()
+        source, columns = _text_search(connected, request), columns and [*columns, "_score"]
+    table = connected.execute(f"SELECT {_select_list(columns)} FROM {source}").to_arrow_table()
     return write_table(request["out"], table)
 
 
-def _nearest(request: Message) -> str:
-    asked = request["nearest"]
-    lacking = [name for name in ("metric", "ef", "range") if name in asked]
-    if lacking or isinstance(asked["q"][0], list):
-        raise NotClaimed(f"searches for vectors with {' '.join(lacking) or 'several'}")
-    if "nprobes" not in asked:
-        raise NotClaimed("a search of as few partitions as hold k rows")
-    query = f"[{', '.join(asked['q'])}]::DOUBLE[]"
-    options = {"k": asked["k"], "nprobs": asked["nprobes"]}
+def _vector_search(request: Message) -> str:
+    nearest = request["nearest"]
+    lacking = [name for name in ("metric", "ef", "range") if name in nearest]
+    if lacking or isinstance(nearest["q"][0], list):
+        raise Unsupported(f"searches for vectors with {' '.join(lacking) or 'several'}")
+    if "nprobes" not in nearest:
+        raise Unsupported("a search of as few partitions as hold k rows")
+    query = f"[{', '.join(nearest['q'])}]::DOUBLE[]"
+    options = {"k": nearest["k"], "nprobs": nearest["nprobes"]}
     options["use_index"] = request.get("use_index", True)
-    options |= {"refine_factor": asked["refine"]} if "refine" in asked else {}
-    told = ", ".join(f"{name} = {value}" for name, value in options.items())
-    return (
-        f"lance_vector_search({_text(request['uri'])}, {_text(asked['column'])}, {query}, {told})"
-    )
+    options |= {"refine_factor": nearest["refine"]} if "refine" in nearest else {}
+    listed = ", ".join(f"{name} = {value}" for name, value in options.items())
+    table, column = _sql_text(request["uri"]), _sql_text(nearest["column"])
+    return f"lance_vector_search({table}, {column}, {query}, {listed})"
 
 
-def _words(held: Any, request: Message) -> str:
-    uri, ((kind, asked),) = _text(request["uri"]), request["text"].items()
-    if kind != "match" or asked.keys() != {"query", "column"}:
-        raise NotClaimed(f"queries of words of kind {kind} with {' '.join(sorted(asked))}")
-    count = held.execute(f"SELECT count(*) FROM {uri}").fetchone()[0]
-    return (
-        f"lance_fts({uri}, {_text(asked['column'])}, {_text(asked['query'])}, k = {max(1, count)})"
-    )
+def _text_search(connected: Any, request: Message) -> str:
+    uri, ((kind, query),) = _sql_text(request["uri"]), request["text"].items()
+    if kind != "match" or query.keys() != {"query", "column"}:
+        raise Unsupported(f"queries of words of kind {kind} with {' '.join(sorted(query))}")
+    count = connected.execute(f"SELECT count(*) FROM {uri}").fetchone()[0]
+    column, words = _sql_text(query["column"]), _sql_text(query["query"])
+    return f"lance_fts({uri}, {column}, {words}, k = {max(1, count)})"
 
 
-def write(held: Any, request: Message) -> Message:
-    """Answer `write.dataset` by COPY."""
+def write(connected: Any, request: Message) -> Message:
+    """Respond to `write.dataset` by COPY."""
     options = dict(request.get("options", {}))
-    told = {"mode": _text(request["mode"])}
+    copy_options = {"mode": _sql_text(request["mode"])}
     if "version" in request:
-        told["data_storage_version"] = _text(request["version"])
+        copy_options["data_storage_version"] = _sql_text(request["version"])
     if "max_rows_per_file" in options:
-        told["max_rows_per_file"] = str(options.pop("max_rows_per_file"))
+        copy_options["max_rows_per_file"] = str(options.pop("max_rows_per_file"))
     if options:
-        raise NotClaimed(f"options {', '.join(sorted(options))}")
+        raise Unsupported(f"options {', '.join(sorted(options))}")
     rows = read_table(request["input"])
-    held.register("rows_to_write", rows)
-    words = ", ".join(f"{name} {value}" for name, value in told.items())
-    held.execute(f"COPY rows_to_write TO {_text(request['uri'])} (FORMAT lance, {words})")
+    connected.register("rows_to_write", rows)
+    listed = ", ".join(f"{name} {value}" for name, value in copy_options.items())
+    connected.execute(f"COPY rows_to_write TO {_sql_text(request['uri'])} (FORMAT lance, {listed})")
     return {}
 
 
-def mutate(held: Any, request: Message) -> Message:
-    """Answer `mutate`: by statements over the folder of the table, which is attached meanwhile."""
+def mutate(connected: Any, request: Message) -> Message:
+    """Respond to `mutate` by SQL statements; the folder of the table is attached meanwhile."""
     uri, args = Path(request["uri"]), request.get("args", {})
-    table = f"held.main.{_quoted(uri.stem)}"
-    held.execute(f"ATTACH {_text(str(uri.parent))} AS held (TYPE LANCE)")
+    table = f"held.main.{_sql_name(uri.stem)}"
+    connected.execute(f"ATTACH {_sql_text(str(uri.parent))} AS held (TYPE LANCE)")
     try:
-        for statement in _statements(held, request["verb"], table, _text(str(uri)), args):
-            held.execute(statement)
+        for statement in _statements(connected, request["verb"], table, _sql_text(str(uri)), args):
+            connected.execute(statement)
     finally:
-        held.execute("DETACH held")
+        connected.execute("DETACH held")
     return {}
 
 
-def _statements(held: Any, verb: str, table: str, uri: str, args: Message) -> list[str]:
+def _statements(connected: Any, verb: str, table: str, uri: str, args: Message) -> list[str]:
     where = f" WHERE {args['where']}" if "where" in args else ""
     match verb:
         case "delete":
             return [f"DELETE FROM {table} WHERE {args['predicate']}"]
         case "update":
-            values = (f"{_quoted(name)} = {value}" for name, value in args["updates"].items())
+            values = (f"{_sql_name(name)} = {value}" for name, value in args["updates"].items())
             return [f"UPDATE {table} SET {', '.join(values)}{where}"]
         case "merge_insert":
-            held.register("rows_to_merge", read_table(args["input"]))
-            return [_merge(table, args)]
+            connected.register("rows_to_merge", read_table(args["input"]))
+            return [_merge_statement(table, args)]
         case "drop_columns":
-            names = (_quoted(name) for name in args["columns"])
+            names = (_sql_name(name) for name in args["columns"])
             return [f"ALTER TABLE {table} DROP COLUMN {name}" for name in names]
         case "compact" if not args:
             return [f"OPTIMIZE {uri}"]
         case "create_index":
-            name, column = _quoted(args.get("name") or f"{args['column']}_idx"), args["column"]
-            return [f"CREATE INDEX {name} ON {uri} ({_quoted(column)}) USING {args['type']}"]
-    raise NotClaimed(f"{verb} with {' '.join(sorted(args))}")
+            name, column = _sql_name(args.get("name") or f"{args['column']}_idx"), args["column"]
+            return [f"CREATE INDEX {name} ON {uri} ({_sql_name(column)}) USING {args['type']}"]
+    raise Unsupported(f"{verb} with {' '.join(sorted(args))}")
 
 
-def _merge(table: str, args: Message) -> str:
-    """Return the statement for rows that are there, and for those that are not."""
-    keys = " AND ".join(f"old.{_quoted(on)} = new.{_quoted(on)}" for on in args["on"])
+def _merge_statement(table: str, args: Message) -> str:
+    """Return the statement for matched and unmatched rows."""
+    keys = " AND ".join(f"old.{_sql_name(on)} = new.{_sql_name(on)}" for on in args["on"])
     words = [f"MERGE INTO {table} AS old USING rows_to_merge AS new ON ({keys})"]
     if args.get("when_matched") == "update_all":
         words.append("WHEN MATCHED THEN UPDATE")
@@ -175,8 +173,8 @@ def _merge(table: str, args: Message) -> str:
 
 
 def main() -> None:
-    """Serve until the runner says good-bye."""
-    held = connection()
+    """Serve until the runner sends `bye`."""
+    connected = connection()
     implementation = {
         "name": "duckdb-lance",
         "version": version(_PACKAGE),
@@ -184,10 +182,10 @@ def main() -> None:
         "homepage": "https://github.com/lance-format/lance-duckdb",
         "issues": "https://github.com/lance-format/lance-duckdb/issues",
     }
-    excluded = {"features": ["blob", "branch"], "types": TYPES_IT_LACKS}
-    refused = (_DUCKDB.Error, *ORDINARY)
-    versions = ["2.0", "2.1", "2.2"]  # its 2.3 is that of an older core
-    served = claims(
+    excluded = {"features": ["blob", "branch"], "types": UNSUPPORTED_TYPES}
+    error_types = (_DUCKDB.Error, *ORDINARY_ERRORS)
+    versions = ["2.0", "2.1", "2.2"]  # its 2.3 is from an older core
+    hello = hello_message(
         implementation,
         excluded,
         **{
@@ -196,13 +194,13 @@ def main() -> None:
             "mutate": {"verbs": VERBS},
         },
     )
-    answered = {
-        **operations(lambda asked: scan(held, asked)),
-        "index.search": lambda request: search(held, request),
-        "write.dataset": lambda request: write(held, request),
-        "mutate": lambda request: mutate(held, request),
+    handlers = {
+        **operations(lambda asked: scan(connected, asked)),
+        "index.search": lambda request: search(connected, request),
+        "write.dataset": lambda request: write(connected, request),
+        "mutate": lambda request: mutate(connected, request),
     }
-    serve(Adapter(served, answered, lambda: (*refused, *refusals()), refuse))
+    serve(Adapter(hello, handlers, lambda: (*error_types, *refusal_types()), refusal_response))
 
 
 if __name__ == "__main__":

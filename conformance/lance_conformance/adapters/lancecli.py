@@ -1,7 +1,7 @@
 """Adapter of the command `lancecli`: `python -m lance_conformance.adapters.lancecli`.
 
-The command is called in this process, as its entry point is. It prints rows as lines of JSON and a
-schema as lines of `name: type`; what of that keeps its type is made a table again.
+The entry point of the command is called in this process. It prints rows as lines of JSON and a
+schema as lines of `name: type`; types that survive this are converted back to a table.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance.adapters.refusing import refusals, refuse
-from lance_conformance.adapters.scanned import Scan, claims, operations, scan_of
-from lance_conformance.adapters.searching import TYPES
-from lance_conformance.adapters.skeleton import Adapter, Message, NotClaimed, serve, write_table
+from lance_conformance.adapters.index_search import TYPES
+from lance_conformance.adapters.refusals import refusal_response, refusal_types
+from lance_conformance.adapters.server import Adapter, Message, Unsupported, serve, write_table
+from lance_conformance.adapters.table_scan import Scan, hello_message, operations, parse_scan
 
 _APP: Any = import_module("lancecli.cli").app
 
-PRINTED = {
+PRINTED_TYPES = {
     str(kind): kind
     for kind in (
         *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
@@ -30,15 +30,15 @@ PRINTED = {
         *(pa.bool_(), pa.float32(), pa.float64(), pa.string(), pa.large_string(), pa.null()),
     )
 }
-"""Types whose values are the same in JSON, by the names that `schema` prints."""
+"""Types whose values survive JSON, by the names that `schema` prints."""
 
 
-class Refused(ValueError):
-    """The command ended with an error, which is the text."""
+class CommandFailed(ValueError):
+    """The command failed; the message is its error."""
 
 
-def call(*words: str) -> str:
-    """Return what the command prints. Raises Refused when it ends with anything but 0."""
+def run_command(*words: str) -> str:
+    """Return the output of the command. Raises CommandFailed for an exit code other than 0."""
     out, errors = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(errors):
         try:
@@ -48,36 +48,38 @@ def call(*words: str) -> str:
         else:
             code = 0
     if code:
-        raise Refused(errors.getvalue().strip() or out.getvalue().strip() or f"exit code {code}")
+        raise CommandFailed(
+            errors.getvalue().strip() or out.getvalue().strip() or f"exit code {code}"
+        )
     return out.getvalue()
 
 
 def _schema(uri: str, columns: list[str] | None, at: list[str]) -> pa.Schema:
-    """Return the schema of what is asked for. Raises NotClaimed for a type that JSON has not."""
-    lines = call("schema", *at, uri).splitlines()
-    told = {name: kind for name, _, kind in (line.partition(": ") for line in lines if line)}
-    wanted = {name: told.get(name, "no such column") for name in columns or told}
-    lacking = next((kind for kind in wanted.values() if kind not in PRINTED), None)
+    """Return the schema of the columns. Raises Unsupported for a type that JSON cannot express."""
+    lines = run_command("schema", *at, uri).splitlines()
+    types = {name: kind for name, _, kind in (line.partition(": ") for line in lines if line)}
+    chosen = {name: types.get(name, "no such column") for name in columns or types}
+    lacking = next((kind for kind in chosen.values() if kind not in PRINTED_TYPES), None)
     if lacking is not None:
-        raise NotClaimed(f"printing {lacking}")
-    return pa.schema([(name, PRINTED[kind]) for name, kind in wanted.items()])
+        raise Unsupported(f"printing {lacking}")
+    return pa.schema([(name, PRINTED_TYPES[kind]) for name, kind in chosen.items()])
 
 
-def scan(asked: Scan) -> pa.Table:
+def scan(request: Scan) -> pa.Table:
     """Read one version."""
-    if asked.offset:
-        raise NotClaimed("offsets")
-    at = _at(asked.version)
-    schema = _schema(asked.uri, asked.columns, at)
-    words = ["jsonl", "--full", *at, asked.uri]
-    if asked.columns is not None:
-        words += ["--columns", ",".join(asked.columns)]
-    if asked.filter is not None:
-        words += ["--filter", asked.filter]
-    return _rows(call(*words), schema)
+    if request.offset:
+        raise Unsupported("offsets")
+    version = _version_arguments(request.version)
+    schema = _schema(request.uri, request.columns, version)
+    words = ["jsonl", "--full", *version, request.uri]
+    if request.columns is not None:
+        words += ["--columns", ",".join(request.columns)]
+    if request.filter is not None:
+        words += ["--filter", request.filter]
+    return _rows(run_command(*words), schema)
 
 
-def _at(version: int | str | None) -> list[str]:
+def _version_arguments(version: int | str | None) -> list[str]:
     if version is None:
         return []
     return ["--version" if isinstance(version, int) else "--tag", str(version)]
@@ -90,40 +92,40 @@ def _rows(printed: str, schema: pa.Schema) -> pa.Table:
 def take(request: Message) -> Message:
     """Take rows by their offsets."""
     if "offsets" not in request or "branch" in request:
-        raise NotClaimed("rows by their ids, and of branches")
-    at = _at(int(request["version"]) if "version" in request else None)
+        raise Unsupported("rows by their ids, and of branches")
+    at = _version_arguments(int(request["version"]) if "version" in request else None)
     schema = _schema(request["uri"], request.get("columns"), at)
     words = ["take", "--full", "--format", "jsonl", "--indices", ",".join(request["offsets"]), *at]
     if "columns" in request:
         words += ["--columns", ",".join(request["columns"])]
-    return write_table(request["out"], _rows(call(*words, request["uri"]), schema))
+    return write_table(request["out"], _rows(run_command(*words, request["uri"]), schema))
 
 
 def search(request: Message) -> Message:
-    """Read with a filter, which the command gives to Lance's own scan."""
+    """Read with a filter, which the command passes to Lance's scan."""
     if not request.get("use_index", True):
-        raise NotClaimed("a scan past the index")
-    return write_table(request["out"], scan(scan_of(request)))
+        raise Unsupported("a scan past the index")
+    return write_table(request["out"], scan(parse_scan(request)))
 
 
 def versions(request: Message) -> Message:
     """List the versions of a table."""
-    told = [
+    numbers = [
         str(one["version"])
-        for one in json.loads(call("versions", "--format", "json", request["uri"]))
+        for one in json.loads(run_command("versions", "--format", "json", request["uri"]))
     ]
-    return {"versions": [{"version": one} for one in told], "latest": told[-1]}
+    return {"versions": [{"version": one} for one in numbers], "latest": numbers[-1]}
 
 
 def main() -> None:
-    """Serve until the runner says good-bye."""
+    """Serve until the runner sends `bye`."""
     implementation = {
         "name": "lancecli",
         "version": version("lancecli"),
         "language": "python",
         "homepage": "https://pypi.org/project/lancecli/",
     }
-    served = claims(
+    hello = hello_message(
         implementation,
         {"features": ["blob", "branch"]},
         **{
@@ -132,14 +134,14 @@ def main() -> None:
             "index.search": {"types": TYPES, "filter": True, "scan": False},
         },
     )
-    del served["capabilities"]["dataset.read"]["limit"]
-    offered = {
+    del hello["capabilities"]["dataset.read"]["limit"]
+    handlers = {
         **operations(scan),
         "dataset.take": take,
         "dataset.versions": versions,
         "index.search": search,
     }
-    serve(Adapter(served, offered, refusals, refuse))
+    serve(Adapter(hello, handlers, refusal_types, refusal_response))
 
 
 if __name__ == "__main__":

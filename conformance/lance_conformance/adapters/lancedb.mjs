@@ -46,10 +46,10 @@ const HELLO = {
   profiles: ["format", "unstable"],
 };
 
-class NotClaimed extends Error {}
+class Unsupported extends Error {}
 
 async function opened(request) {
-  if (request.branch) throw new NotClaimed("branches");
+  if (request.branch) throw new Unsupported("branches");
   const database = await lancedb.connect(dirname(request.uri));
   const table = await database.openTable(basename(request.uri, ".lance"));
   const at = request.version === undefined ? request.tag : Number(request.version);
@@ -60,7 +60,7 @@ async function opened(request) {
 async function answered(query, request) {
   if (request.columns) query = query.select(request.columns);
   for (const name of request.with ?? []) {
-    if (name !== "_rowid") throw new NotClaimed(name);
+    if (name !== "_rowid") throw new Unsupported(name);
     query = query.withRowId();
   }
   const found = await query.toArrow();
@@ -89,7 +89,7 @@ function textQuery(told) {
     const negativeBoost = Number(rest.negative_boost ?? 0.5);
     return new lancedb.BoostQuery(textQuery(rest.positive), textQuery(rest.negative), { negativeBoost });
   }
-  if (kind !== "boolean") throw new NotClaimed(`queries of kind ${kind}`);
+  if (kind !== "boolean") throw new Unsupported(`queries of kind ${kind}`);
   const parts = Object.entries(given).flatMap(([occur, many]) =>
     many.map((one) => [occur.toUpperCase(), textQuery(one)]),
   );
@@ -115,7 +115,7 @@ function configOf(type) {
   if (type === "BITMAP") return Index.bitmap();
   if (type === "LABEL_LIST") return Index.labelList();
   if (type === "INVERTED") return Index.fts();
-  throw new NotClaimed(`making ${type}`);
+  throw new Unsupported(`making ${type}`);
 }
 
 const VERBS = {
@@ -132,7 +132,7 @@ const VERBS = {
     table.addColumns(Object.entries(args.expressions).map(([name, valueSql]) => ({ name, valueSql }))),
   drop_columns: (table, args) => table.dropColumns(args.columns),
   compact: (table, args) => {
-    if (Object.keys(args).length) throw new NotClaimed("options of compaction");
+    if (Object.keys(args).length) throw new Unsupported("options of compaction");
     return table.optimize();
   },
   create_index: (table, args) =>
@@ -148,7 +148,7 @@ const operations = {
   },
   "dataset.take": async (request) => {
     const table = await opened(request);
-    if (request.rowaddrs) throw new NotClaimed("rows by address");
+    if (request.rowaddrs) throw new Unsupported("rows by address");
     const query = request.offsets
       ? table.takeOffsets(request.offsets.map(Number))
       : table.takeRowIds(request.rowids.map(BigInt));
@@ -161,7 +161,7 @@ const operations = {
   },
   "index.search": async (request) => {
     const useIndex = request.use_index ?? true;
-    if (!useIndex && !request.nearest) throw new NotClaimed("a scan past the index");
+    if (!useIndex && !request.nearest) throw new Unsupported("a scan past the index");
     const table = await opened(request);
     let query = request.nearest ? nearest(table, request.nearest, useIndex) : table.query();
     if (request.text) {
@@ -176,12 +176,12 @@ const operations = {
     const rows = tableFromIPC(readFileSync(request.input));
     const { enable_stable_row_ids: stable, ...others } = request.options ?? {};
     if (request.mode === "append") {
-      if (request.version) throw new NotClaimed("a file version of rows that are appended");
+      if (request.version) throw new Unsupported("a file version of rows that are appended");
       const table = await opened({ uri: request.uri });
       await table.add(rows);
       return { version: String(await table.version()) };
     }
-    if (Object.keys(others).length) throw new NotClaimed(`options ${Object.keys(others)}`);
+    if (Object.keys(others).length) throw new Unsupported(`options ${Object.keys(others)}`);
     const storageOptions = stable ? { new_table_enable_stable_row_ids: "true" } : {};
     const options = { mode: request.mode, dataStorageVersion: request.version, storageOptions };
     const database = await lancedb.connect(dirname(request.uri));
@@ -204,7 +204,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   } catch (error) {
     const message = String(error?.message ?? error);
     response = { reject: { stage: "unknown", message } };
-    if (error instanceof NotClaimed) response = { unsupported: { feature: message } };
+    if (error instanceof Unsupported) response = { unsupported: { feature: message } };
     else if (/panicked|\bpanic\b/i.test(message)) response.panicked = true;
   }
   process.stdout.write(JSON.stringify({ id: request.id, ...response }) + "\n");

@@ -1,6 +1,6 @@
 """Adapter of pylance, the oracle: `python -m lance_conformance.adapters.pylance`.
 
-It serves old releases too, in environments of their own: `releases` knows what they have.
+It also serves old releases, in separate environments; `releases` lists their features.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
-os.environ.setdefault("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")  # before it is imported
+os.environ.setdefault("LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES", "1")  # before the import
 
 import lance
 from lance.file import LanceFileReader
 
-from lance_conformance.adapters import face, releases, searching, writing
-from lance_conformance.adapters.refusing import refusals, refuse
-from lance_conformance.adapters.skeleton import Adapter, Message, serve
-from lance_conformance.adapters.twin import twin
+from lance_conformance.adapters import index_search, pylance_api, releases, table_writes
+from lance_conformance.adapters.operation_translation import translate_operation
+from lance_conformance.adapters.refusals import refusal_response, refusal_types
+from lance_conformance.adapters.server import Adapter, Message, serve
 
 RELEASE = version("pylance")
 
@@ -28,7 +28,7 @@ _PLACES = [import_module(name) for name in _MODULES if find_spec(name)]
 
 
 def hello() -> Message:
-    """Return what pylance claims."""
+    """Return the claims of pylance."""
     versions = releases.file_versions(RELEASE)
     return {
         "protocol": 1,
@@ -40,10 +40,10 @@ def hello() -> Message:
             "issues": "https://github.com/lance-format/lance/issues",
         },
         "capabilities": {
-            **face.capabilities(versions, ["0.1", *versions], filters=True),
-            **writing.capabilities(lance, versions, writing.VERBS),
-            **searching.capabilities(
-                releases.index_types(RELEASE), vectors=releases.has(RELEASE, releases.VECTORS)
+            **pylance_api.capabilities(versions, ["0.1", *versions], filters=True),
+            **table_writes.capabilities(lance, versions, table_writes.VERBS),
+            **index_search.capabilities(
+                releases.index_types(RELEASE), vectors=releases.supports(RELEASE, releases.VECTORS)
             ),
         },
         "profiles": ["format", "unstable"],
@@ -51,19 +51,21 @@ def hello() -> Message:
 
 
 def _queries() -> Any:
-    """Return the module that has the classes of queries; releases before it have none."""
+    """Return the module with the query classes, which old releases lack."""
     return import_module("lance.query" if find_spec("lance.query") else "lance")
 
 
 def main() -> None:
-    """Serve until the runner says good-bye."""
+    """Serve until the runner sends `bye`."""
     operations = {
-        **face.operations(LanceFileReader, lance.dataset),
-        **writing.operations(lance, lambda operation: twin(_PLACES, operation)),
-        **searching.operations(lance, _queries()),
+        **pylance_api.operations(LanceFileReader, lance.dataset),
+        **table_writes.operations(lance, lambda operation: translate_operation(_PLACES, operation)),
+        **index_search.operations(lance, _queries()),
     }
-    offered = {name: releases.as_offered(operation) for name, operation in operations.items()}
-    serve(Adapter(hello(), offered, refusals, refuse))
+    offered = {
+        name: releases.unsupported_if_missing(operation) for name, operation in operations.items()
+    }
+    serve(Adapter(hello(), offered, refusal_types, refusal_response))
 
 
 if __name__ == "__main__":

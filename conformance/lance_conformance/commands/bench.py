@@ -1,4 +1,4 @@
-"""`lance-conformance bench`: the reference against the oracle, held against the goals."""
+"""`lance-conformance bench`: the speed of the reference and the oracle, compared with the goals."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from lance_conformance.bench.tables import TABLES
 from lance_conformance.commands import options
 
 ALL = "all"
-"""Stands for every name."""
+"""Value for all names."""
 
 FULL = Size(read_mib=64, write_mib=24, rounds=3)
-"""What a run takes without being told."""
+"""Default size of a run."""
 
 QUICK = Size(read_mib=16, write_mib=8, rounds=3)
-"""A first look: opening a file weighs more than in a full run."""
+"""Size of a quick run, in which opening a file weighs more."""
 
 
 def bench(
     versions: Annotated[str, typer.Option(help="File versions, comma separated.")] = ALL,
     tables: Annotated[str, typer.Option(help="Tables, comma separated.")] = ALL,
     only: Annotated[str, typer.Option(help="Goals, comma separated.")] = ALL,
-    quick: Annotated[bool, typer.Option(help="Small tables: a first look.")] = False,
+    quick: Annotated[bool, typer.Option(help="Small tables, for a quick run.")] = False,
     mib: Annotated[int | None, typer.Option(help="Decoded MiB of a table that is read.")] = None,
     rounds: Annotated[int | None, typer.Option(help="Timed rounds; the median counts.")] = None,
     strict: Annotated[bool, typer.Option(help="Exit 1 below a floor.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print figures and verdicts.")] = False,
 ) -> None:
-    """Measure the reference and the oracle on one core, and print how far each goal is reached."""
-    wanted_versions = _listed("version", versions, EVERY)
-    wanted_tables = _listed("table", tables, TABLES)
-    names = _listed("goal", only, dict.fromkeys(goal.name for goal in GOALS))
+    """Measure the reference and the oracle on one core, and compare them with the goals."""
+    wanted_versions = _parse_names("version", versions, EVERY)
+    wanted_tables = _parse_names("table", tables, TABLES)
+    names = _parse_names("goal", only, dict.fromkeys(goal.name for goal in GOALS))
     goals = [goal for goal in GOALS if goal.name in names]
     usual = QUICK if quick else FULL
     size = Size(mib or usual.read_mib, usual.write_mib, rounds or usual.rounds)
@@ -52,18 +52,18 @@ def bench(
     with tempfile.TemporaryDirectory() as folder:
         for figure in measure.run(Path(folder), wanted_versions, wanted_tables, goals, size):
             figures.append(figure)
-            typer.echo(_line(figure), err=json_)
+            typer.echo(_figure_line(figure), err=json_)
     verdicts = list(judge(goals, figures))
     if json_:
         typer.echo(_json(figures, verdicts))
     else:
         for verdict in verdicts:
-            typer.echo(_shown(verdict))
+            typer.echo(_verdict_line(verdict))
     if strict and any(verdict.word == "below" for verdict in verdicts):
         raise typer.Exit(1)
 
 
-def _listed(what: str, names: str, known: Iterable[str]) -> list[str]:
+def _parse_names(what: str, names: str, known: Iterable[str]) -> list[str]:
     """Return the names of a list, all known ones for `ALL`."""
     listed = list(known) if names == ALL else names.split(",")
     if unknown := sorted(set(listed) - set(known)):
@@ -71,14 +71,14 @@ def _listed(what: str, names: str, known: Iterable[str]) -> list[str]:
     return listed
 
 
-def _line(figure: Figure) -> str:
+def _figure_line(figure: Figure) -> str:
     return (
         f"{figure.measure:<13} {figure.table:<10} {figure.version:<3}  ours {figure.ours:>10.4g}"
         f"  oracle {figure.oracle:>10.4g} {figure.unit:<8}  {figure.ratio:6.2f}"
     )
 
 
-def _shown(verdict: Verdict) -> str:
+def _verdict_line(verdict: Verdict) -> str:
     goal, sign = verdict.goal, "<=" if verdict.goal.at_most else ">="
     return (
         f"{goal.name:<4} {goal.title:<29} {verdict.version:<4} {sign} {goal.goal:<4g}"

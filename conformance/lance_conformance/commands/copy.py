@@ -13,10 +13,10 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from lance_conformance import cases, json_tables, places, profiles, schemas, subset, suite
+from lance_conformance import cases, json_tables, profiles, resources, schemas, suite, suite_subset
 from lance_conformance.cases import Case
 from lance_conformance.commands import options
-from lance_conformance.judging import Order
+from lance_conformance.suite_run import RunOptions
 
 
 class Tables(StrEnum):
@@ -26,13 +26,13 @@ class Tables(StrEnum):
     JSON = "json"
 
 
-PAGE = "README.md"
-"""What describes the folder to those who have only the folder."""
+README_NAME = "README.md"
+"""Name of the page that describes the folder."""
 
 
 def copy(
     target: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder, or a name that ends in .tar.gz.")
+        Path, typer.Argument(metavar="DIR", help="Folder, or a file name that ends in .tar.gz.")
     ],
     profile: options.Profile = "all",
     only: options.Only = None,
@@ -42,33 +42,32 @@ def copy(
     exclude: options.Exclude = None,
     fixtures: options.Fixtures = None,
     expect: Annotated[
-        Tables, typer.Option(help="`json`: expected tables also as JSON, beside the Arrow files.")
+        Tables, typer.Option(help="`json`: expected tables also as JSON, next to the Arrow files.")
     ] = Tables.ARROW,
 ) -> None:
-    """Copy the folders of the chosen cases to DIR, with the pages that describe them.
+    """Copy the folders of the selected cases to DIR, with their documentation.
 
-    PROTOCOL.md, the JSON Schemas and the register of clauses lie beside the cases. A name that ends
-    in .tar.gz becomes a tarball of a folder `fixtures`, always the same bytes but for the date in
-    its header.
+    PROTOCOL.md, the JSON Schemas and the register of clauses are added. A name that ends in .tar.gz
+    gives a tarball of a folder `fixtures`, which is reproducible except for the date in its header.
     """
-    source = fixtures or places.fixtures()
+    source = fixtures or resources.fixtures()
     selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
-    order = Order(selection=selected, fixtures=fixtures)
-    chosen = options.chosen(order)
+    order = RunOptions(selection=selected, fixtures=fixtures)
+    chosen = options.selected_cases(order)
     every = cases.load(fixtures)
-    folders = [(case.home, case.id) for case in chosen]
+    folders = [(case.source_folder, case.id) for case in chosen]
     if target.name.endswith(".tar.gz"):
         with tempfile.TemporaryDirectory() as name:
-            _lay_out(source, folders, every, Path(name), expect)
+            _write_copy(source, folders, every, Path(name), expect)
             target.parent.mkdir(parents=True, exist_ok=True)
             with tarfile.open(target, "w:gz") as tar:
-                tar.add(name, "fixtures", filter=_anonymous)
+                tar.add(name, "fixtures", filter=_without_owner)
     else:
-        _lay_out(source, folders, every, target, expect)
+        _write_copy(source, folders, every, target, expect)
     typer.echo(f"copied {len(chosen)} cases to {target}")
 
 
-def _lay_out(
+def _write_copy(
     source: Path, folders: list[tuple[Path, str]], every: list[Case], target: Path, expect: Tables
 ) -> None:
     target.mkdir(parents=True, exist_ok=True)
@@ -80,20 +79,20 @@ def _lay_out(
         if expect == Tables.JSON:
             for name in suite.TABLES_AS_JSON:
                 _make_json(target / case_id / name)
-    shutil.copy(places.protocol(), target / "PROTOCOL.md")
-    shutil.copy(places.register(), target / "register.json")
+    shutil.copy(resources.protocol(), target / "PROTOCOL.md")
+    shutil.copy(resources.register(), target / "register.json")
     (target / "schemas").mkdir(exist_ok=True)
     for schema in schemas.files():
         shutil.copy(schema, target / "schemas" / schema.name)
-    if (source / PAGE).exists():
-        shutil.copy(source / PAGE, target / PAGE)
+    if (source / README_NAME).exists():
+        shutil.copy(source / README_NAME, target / README_NAME)
     if (source / suite.SUITE).exists():
         text = _suite(source, target, [case_id for _, case_id in folders], every)
         (target / suite.SUITE).write_text(text, encoding="utf-8")
 
 
 def _make_json(path: Path) -> None:
-    """Write the table of an Arrow file beside it as JSON, if there is one."""
+    """Write the table of an Arrow file next to it as JSON, if the file exists."""
     arrow = path.with_suffix(".arrow")
     if arrow.exists():
         with pa.OSFile(str(arrow)) as file:
@@ -101,19 +100,19 @@ def _make_json(path: Path) -> None:
 
 
 def _suite(source: Path, target: Path, chosen: list[str], every: list[Case]) -> str:
-    """Return the `SUITE.json` of the copy: a subset's where not every active case is copied."""
+    """Return the `SUITE.json` of the copy, which describes a subset unless all cases are copied."""
     document = json.loads((source / suite.SUITE).read_text("utf-8"))
     paths = (target / name / cases.MANIFEST for name in chosen)
     stored_as = cases.manifests_hash(target, {path: path.read_bytes() for path in paths})
     document["manifests_sha256"] = stored_as
     counts = profiles.counts(case.manifest for case in every)
     if len(chosen) != counts["all"]:
-        document = subset.document(document, chosen, counts)
+        document = suite_subset.subset_document(document, chosen, counts)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Take out of a member what the machine put in."""
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Remove the owner and time of a member."""
     member.uid = member.gid = member.mtime = 0
     member.uname = member.gname = ""
     return member

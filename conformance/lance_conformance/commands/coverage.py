@@ -1,4 +1,4 @@
-"""`lance-conformance coverage`: what of the format the fixtures show."""
+"""`lance-conformance coverage`: the parts of the format that the fixtures cover."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from lance_conformance import cases, register
 from lance_conformance.commands import options
 from lance_conformance.coverage import clauses, survey
 from lance_conformance.views import coverage as view
-from lance_conformance.views.coverage import Report
+from lance_conformance.views.coverage import CoverageReport
 
 
 def coverage(
     fixtures: options.Fixtures = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the counts as JSON.")] = False,
 ) -> None:
-    """Count what occurs in the fixtures: bytes with an owner, fields, values, widths, clauses.
+    """Count bytes with an owner, fields, values, widths and clauses in the fixtures.
 
     Exit 1 when something that could occur does not, or a byte has no owner.
     """
@@ -31,7 +31,7 @@ def coverage(
         raise typer.Exit(1)
 
 
-def report(every: list[cases.Case]) -> Report:
-    """Return what some cases cover."""
-    pairs = clauses.count(register.load(), every)
-    return Report(survey.survey(every), survey.axes(), pairs)
+def report(every: list[cases.Case]) -> CoverageReport:
+    """Return the coverage of some cases."""
+    pairs = clauses.count_cases(register.load(), every)
+    return CoverageReport(survey.survey(every), survey.axes(), pairs)

@@ -1,4 +1,4 @@
-"""`lance-conformance diff`: what changed between two reports."""
+"""`lance-conformance diff`: the changes between two reports."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import typer
 
 from lance_conformance.commands import run_options
 from lance_conformance.outcomes import GOOD
-from lance_conformance.outside_text import clean
 from lance_conformance.reports import journal
+from lance_conformance.untrusted_text import printable
 
 Report = Annotated[Path, typer.Argument(exists=True, help="report.jsonl, or its folder.")]
 
 
 def diff(before: Report, after: Report) -> None:
-    """Compare two reports: newly failing, newly passing, changed outcomes, cases of one alone.
+    """Compare two reports: newly failing, newly passing, changed outcomes, cases of only one.
 
-    Exit codes: 0 nothing fails that did not before, 1 something does, or the second report is
-    incomplete, 2 wrong use. A case that only the second report has is newly failing where it fails.
+    Exit codes: 0 no new failures, 1 new failures, or an incomplete second report, 2 wrong use. A
+    failing case that only the second report has is newly failing.
     """
     old, new = run_options.read_outcomes(before), run_options.read_outcomes(after)
     groups: dict[str, list[str]] = {
@@ -46,11 +46,11 @@ def diff(before: Report, after: Report) -> None:
         if lines:
             typer.echo(f"{group} ({len(lines)})")
             for line in lines:
-                typer.echo(f"  {clean(line)}")
+                typer.echo(f"  {printable(line)}")
     if not any(groups.values()):
         typer.echo(f"the same outcomes in all {len(new)} cases")
-    left = {report: journal.unfinished(report) for report in (before, after)}
-    for report, why in left.items():
+    incomplete = {report: journal.incomplete_reason(report) for report in (before, after)}
+    for report, why in incomplete.items():
         if why:
-            typer.echo(f"incomplete: {clean(str(report))}: {clean(why)}")
-    raise typer.Exit(1 if groups["newly failing"] or left[after] else 0)
+            typer.echo(f"incomplete: {printable(str(report))}: {printable(why)}")
+    raise typer.Exit(1 if groups["newly failing"] or incomplete[after] else 0)

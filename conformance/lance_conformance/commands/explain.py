@@ -13,10 +13,10 @@ from lanceref.inspection import explain_source
 from lanceref.storage import is_local, store_options
 from lanceref.storage.local_file import local_path
 
-from lance_conformance import cases, stored
+from lance_conformance import case_storage, cases
 from lance_conformance.commands import options
 from lance_conformance.commands.options import StorageOptions, storage_options
-from lance_conformance.commands.validate import REFUSED
+from lance_conformance.commands.validate import UNREADABLE
 from lance_conformance.reports import hexdump
 from lance_conformance.views import explanation as view
 
@@ -45,20 +45,20 @@ def explain(
     storage_option: StorageOptions = None,
     fixtures: options.Fixtures = None,
 ) -> None:
-    """Say what every byte of FILE is: its owner, range, value and clause.
+    """Show what every byte of FILE is: its owner, range, value and clause.
 
-    Of a case, FILE is the patched file of its input, or the first that the reports show.
+    For a case, FILE is the patched file of its input, or the file that the reports show.
     """
-    part = view.Part(_offset(at), column, depth)
-    if part != view.WHOLE and (html is not None or json_ or kinds):
-        raise typer.BadParameter("--at, --column and --depth choose lines of the text alone")
-    file = _of_case(file, fixtures)
+    part = view.SpanFilter(_parse_offset(at), column, depth)
+    if part != view.NO_FILTER and (html is not None or json_ or kinds):
+        raise typer.BadParameter("--at, --column and --depth only apply to text output")
+    file = _resolve_file(file, fixtures)
     if is_local(file) and Path(local_path(file)).is_dir():
-        raise typer.BadParameter(_directory(file, Path(local_path(file))))
+        raise typer.BadParameter(_directory_hint(file, Path(local_path(file))))
     try:
         source = open_source(file, store_options(storage_options(storage_option)))
         found = explain_source(source)
-    except REFUSED as error:
+    except UNREADABLE as error:
         raise typer.BadParameter(str(error)) from error
     if html is not None:
         html.write_text(view.to_html(found, bytes(source.read(0, source.size))), encoding="utf-8")
@@ -77,7 +77,7 @@ def _width() -> int:
 
 
 def _print(lines: Iterable[str], file: str) -> None:
-    """Print lines about a file. Raises BadParameter where it has not the part that is asked for."""
+    """Print lines about a file. Raises BadParameter where the requested part does not exist."""
     try:
         for line in lines:
             typer.echo(line)
@@ -85,7 +85,7 @@ def _print(lines: Iterable[str], file: str) -> None:
         raise typer.BadParameter(f"{file}: {error}") from error
 
 
-def _offset(text: str | None) -> int | None:
+def _parse_offset(text: str | None) -> int | None:
     """Return an offset in decimal digits, or hexadecimal after 0x. Raises BadParameter."""
     try:
         return None if text is None else int(text, 0)
@@ -93,19 +93,19 @@ def _offset(text: str | None) -> int | None:
         raise typer.BadParameter(f"{text!r} is not an offset", param_hint="--at") from error
 
 
-def _of_case(name: str, fixtures: Path | None) -> str:
-    """Return the file that reports show of a case, where a name is the id of one."""
+def _resolve_file(name: str, fixtures: Path | None) -> str:
+    """Return the file that reports show for a case id; other names are returned unchanged."""
     if not is_local(name) or Path(local_path(name)).exists():
         return name
     if not cases.is_id(name):
-        return str(stored.materialised(Path(local_path(name))))
+        return str(case_storage.materialise(Path(local_path(name))))
     found = next((case for case in cases.load(fixtures) if case.id == name), None)
     path = hexdump.shown_file(found) if found is not None else None
     return name if path is None else str(path)
 
 
-def _directory(name: str, folder: Path) -> str:
-    """Return what to do with a directory, which `explain` does not take."""
+def _directory_hint(name: str, folder: Path) -> str:
+    """Return a hint for a directory, which `explain` does not accept."""
     if (folder / "_versions").is_dir():
         return (
             f"{name} is a table; explain takes one file of it, such as one of its data/ or "

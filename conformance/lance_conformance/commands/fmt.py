@@ -7,30 +7,30 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import places, suite
+from lance_conformance import resources, suite
 from lance_conformance.cases import MANIFEST
 from lance_conformance.commands import options
 
 
 def fmt(
     check: Annotated[
-        bool, typer.Option("--check", help="Only tell, exit 1 if any differs.")
+        bool, typer.Option("--check", help="Only report, exit 1 if any differs.")
     ] = False,
     fixtures: options.Fixtures = None,
 ) -> None:
-    """Write every manifest with keys in the order of the schema, a line a member."""
-    root = fixtures or places.fixtures()
+    """Write every manifest with keys in schema order, one line per member."""
+    root = fixtures or resources.fixtures()
     differing = 0
     for path in sorted(root.rglob(MANIFEST)):
         text = path.read_text("utf-8")
-        wanted = suite.canonical(json.loads(text))
-        if text == wanted:
+        canonical = suite.canonical_text(json.loads(text))
+        if text == canonical:
             continue
         differing += 1
         typer.echo(
             f"{path.parent.relative_to(root).as_posix()}: {'not canonical' if check else 'written'}"
         )
         if not check:
-            path.write_text(wanted, encoding="utf-8")
+            path.write_text(canonical, encoding="utf-8")
     if check and differing:
         raise typer.Exit(1)

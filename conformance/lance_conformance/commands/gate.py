@@ -13,17 +13,17 @@ from lance_conformance.commands import options
 from lance_conformance.gate import (
     clauses,
     comment,
-    covered,
+    coverage,
+    generated_pages,
     golden,
     messages,
     mutation,
-    pages,
     readers,
     writers,
 )
-from lance_conformance.gate.checks import Check, Colour, Finding, worst
-from lance_conformance.gate.definitions import NoBuf, buf_path
-from lance_conformance.gate.trees import NoTree, Tree, is_same, opened
+from lance_conformance.gate.definitions import BufMissing, buf_path
+from lance_conformance.gate.findings import Check, Colour, Finding, worst_colour
+from lance_conformance.gate.trees import Tree, TreeError, is_same, open_tree
 
 Side = Annotated[
     str, typer.Option(metavar="REF", help="Revision of git, or a folder written ./x, ../x or /x.")
@@ -41,7 +41,8 @@ def gate(
     out: Annotated[
         Path | None,
         typer.Option(
-            callback=options.made, help="Folder for comment.md and gate.json. Default: none."
+            callback=options.create_folder,
+            help="Folder for comment.md and gate.json. Default: none.",
         ),
     ] = None,
 ) -> None:
@@ -52,52 +53,52 @@ def gate(
     It EXECUTES code of both sides: their reference, suite and tools. Never run it on a pull request
     where secrets or a writable token are within reach, such as on the event pull_request_target.
     """
-    commands = [_command(one) for one in reader or []]
+    commands = [_parse_command(one) for one in reader or []]
     try:
-        with opened(base) as before, opened(head) as after:
+        with open_tree(base) as before, open_tree(head) as after:
             if before.protos and after.protos:
                 buf_path()
-            checks = list(judge(before, after, commands, jobs))
+            checks = list(run_checks(before, after, commands, jobs))
             texts = {
                 "comment.md": comment.markdown(before, after, checks),
                 "gate.json": comment.to_json(before, after, checks),
             }
-    except (NoTree, NoBuf) as error:
+    except (TreeError, BufMissing) as error:
         raise typer.BadParameter(str(error)) from error
     typer.echo(texts["comment.md"], nl=False)
     if out is not None:
         for name, text in texts.items():
             (out / name).write_text(text, encoding="utf-8")
-    raise typer.Exit(1 if worst(checks) == Colour.RED else 0)
+    raise typer.Exit(1 if worst_colour(checks) == Colour.RED else 0)
 
 
-def judge(
+def run_checks(
     base: Tree, head: Tree, old_readers: Sequence[Sequence[str]] = (), jobs: int = 1
 ) -> Iterator[Check]:
-    """Yield every check of a gate, in the order of its comment.
+    """Yield every check of a gate, in the order of its report.
 
-    Those that compare files come before those that execute code of the head.
+    Checks that compare files precede those that execute code of the head.
     """
-    yield two_sides(base, head)
+    yield sides_differ(base, head)
     yield from messages.check(base, head)
     yield from clauses.check(base, head)
     yield golden.check(base, head)
     yield writers.check(head)
     yield readers.check_new(base, head, jobs)
     yield readers.check_old(base, head, old_readers, jobs)
-    yield from covered.check(base, head)
+    yield from coverage.check(base, head)
     yield mutation.check(base, head)
-    yield pages.check(head)
+    yield generated_pages.check(head)
 
 
-def two_sides(base: Tree, head: Tree) -> Check:
-    """Return whether there is a change at all: a gate of equal sides finds nothing."""
+def sides_differ(base: Tree, head: Tree) -> Check:
+    """Return the check that base and head differ."""
     text = "base and head are the same, so nothing is compared"
     same = (Finding(Colour.YELLOW, head.name, text),) if is_same(base, head) else ()
     return Check("two sides", same)
 
 
-def _command(text: str) -> list[str]:
+def _parse_command(text: str) -> list[str]:
     """Return the words of an adapter's command. Raises BadParameter."""
     try:
         words = shlex.split(text)

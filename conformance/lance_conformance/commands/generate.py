@@ -1,4 +1,4 @@
-"""`lance-conformance generate`: make fixtures from their recipes, or a corpus from a seed."""
+"""`lance-conformance generate`: write fixtures from their recipes, or a corpus from a seed."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from lanceref.core.errors import ExtraMissing
 from lanceref_spark.jobs import Executor
 
 from lance_conformance import suite
-from lance_conformance.cases import matches
+from lance_conformance.cases import matches_pattern
 from lance_conformance.commands import options
 from lance_conformance.commands.options import ExecutorChoice, SparkMaster
-from lance_conformance.executors import executor_of
-from lance_conformance.recipes.build import build, clauses_kept
+from lance_conformance.executors import create_executor
+from lance_conformance.recipes.build import build, clauses_shown
 from lance_conformance.recipes.model import Negative, Recipe
 
 VERSIONS = "2.0,2.1,2.2,2.3"
 """File versions of a corpus."""
 
 FAMILIES_OF_A_JOB = 20
-"""Cases, each with what is derived from it, that one job makes."""
+"""Number of cases, with those derived from them, of one job."""
 
 
 def generate(
-    out: Annotated[Path, typer.Option(help="Folder of the fixtures; cases that exist are kept.")],
-    only: Annotated[str, typer.Option(help="Make only the cases whose id matches.")] = "**",
+    out: Annotated[Path, typer.Option(help="Folder of the fixtures; existing cases are kept.")],
+    only: Annotated[str, typer.Option(help="Write only the cases whose id matches.")] = "**",
     corpus: Annotated[
         int | None,
-        typer.Option(min=1, help="Make so many random files in each version instead of fixtures."),
+        typer.Option(min=1, help="Write so many random files in each version instead of fixtures."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="All of a corpus follows from it.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of a corpus.")] = 0,
     versions: Annotated[str, typer.Option(help="File versions of a corpus.")] = VERSIONS,
     oracle: Annotated[
-        bool, typer.Option(help="Let the oracle read the files of a corpus, too.")
+        bool, typer.Option(help="Also read the files of a corpus with the oracle.")
     ] = True,
     executor: ExecutorChoice = None,
     spark: SparkMaster = None,
 ) -> None:
-    """Write the cases that do not exist yet below OUT. Needs the oracle, which makes the inputs.
+    """Write the cases that do not exist yet below OUT. Needs the oracle, which writes the inputs.
 
-    With --corpus, write random files, what they hold and an index, and read them back; the files
-    are the same for every executor. Exit 1: what was read is not what was written.
+    With --corpus, write random files, their tables and an index, and read them back; the files are
+    the same for every executor. Exit 1: a table read differs from the one written.
     """
     try:
-        chosen = executor_of(executor, spark, "made")
+        chosen = create_executor(executor, spark, "made")
     except ExtraMissing as error:
         raise typer.BadParameter(str(error)) from error
     if corpus is None or oracle:
@@ -63,20 +63,20 @@ def generate(
     ]
     try:
         made = list(chosen.map(make_families, jobs, str(out.absolute())))
-    except ExtraMissing as error:  # the recipe of an odd file
+    except ExtraMissing as error:  # the recipe of a noncanonical file
         raise typer.BadParameter(str(error), param_hint="--only") from error
     written = [one for family in made for one in family]
-    suite.write(out)
+    suite.write_suite(out)
     typer.echo(f"{len(written)} cases written below {out}")
 
 
 def _families(only: str) -> list[tuple[str, ...]]:
-    """Return the ids of the cases to be made: each parent with its negatives."""
+    """Return the ids of the selected cases: each parent with its negatives."""
     from lance_conformance.recipes.cases import ALL
 
     families: dict[str, list[str]] = {}
     for recipe in ALL:
-        if matches(only, recipe.id):
+        if matches_pattern(only, recipe.id):
             parent = recipe.parent if isinstance(recipe, Negative) else recipe.id
             members = families.setdefault(parent, [parent])
             if recipe.id != parent:
@@ -85,17 +85,17 @@ def _families(only: str) -> list[tuple[str, ...]]:
 
 
 def make_families(families: Sequence[tuple[str, ...]], out: str) -> list[str]:
-    """Write the cases of a job, anywhere; return the ids of those that were not there."""
+    """Write the cases of a job, in any process; return the ids of the new ones."""
     from lance_conformance.recipes.cases import ALL, RECIPES
 
     chosen: list[Recipe] = [RECIPES[name] for members in families for name in members]
-    return build(chosen, clauses_kept(ALL), Path(out))
+    return build(chosen, clauses_shown(ALL), Path(out))
 
 
 def _corpus(
     executor: Executor, out: Path, count: int, versions: list[str], *, seed: int, oracle: bool
 ) -> None:
-    """Make a corpus, whose tables are drawn by hypothesis; only this needs it."""
+    """Write a corpus and print its differences. Exits with 1 if there are any."""
     if unknown := sorted(set(versions) - set(VERSIONS.split(","))):
         raise typer.BadParameter(f"no version {', '.join(unknown)}")
     from lance_conformance.corpus import INDEX, Corpus, make_corpus
@@ -106,8 +106,8 @@ def _corpus(
     except ExtraMissing as error:
         raise typer.BadParameter(str(error), param_hint="--corpus") from error
     for entry in entries:
-        for told in entry.differences:
-            typer.echo(f"{entry.case}: {told}")
+        for difference in entry.differences:
+            typer.echo(f"{entry.case}: {difference}")
     labels = {label for entry in entries for label in entry.labels}
     refused = sum(entry.refused is not None for entry in entries)
     wrong = sum(bool(entry.differences) for entry in entries)

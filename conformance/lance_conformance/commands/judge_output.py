@@ -1,4 +1,4 @@
-"""`lance-conformance judge-output OUTPUT MEANT`: what a writer made, beside what it meant."""
+"""`lance-conformance judge-output OUTPUT MEANT`: the output of a writer against its rows."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from xml.etree import ElementTree
 
 import typer
 
+from lance_conformance.adapter_output import InvalidOutput
 from lance_conformance.commands.validate import Format
-from lance_conformance.output import BadOutput
-from lance_conformance.outside_text import clean
-from lance_conformance.written import Answer
-from lance_conformance.written import judge_output as judge
+from lance_conformance.untrusted_text import printable
+from lance_conformance.writer_output import OutputCheck
+from lance_conformance.writer_output import judge_output as judge
 
-Judged = list[tuple[Path, list[Answer]]]
-"""Outputs with the answers about each."""
+Results = list[tuple[Path, list[OutputCheck]]]
+"""Outputs with their checks."""
 
 
 def judge_output(
@@ -33,55 +33,57 @@ def judge_output(
     ] = None,
     format_: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TEXT,
 ) -> None:
-    """Judge what your writer made: is it valid, and does it hold what was meant?
+    """Judge the output of your writer: is it valid, and does it have the expected rows?
 
-    Each output is validated, every byte must have an owner, and the reference must read the rows
-    that were meant; so must pylance, where it is installed. Exit 0: all is right; 1: something is
-    not; 2: nothing is there, or wrong use.
+    Each output is validated, every byte must have an owner, and the reference must read the right
+    rows; so must pylance, where it is installed. Exit codes: 0 all outputs are right, 1 some are
+    wrong, 2 no output, or wrong use.
     """
-    asked = _asked(paths or [], pairs)
+    requested = _parse_pairs(paths or [], pairs)
     try:
-        judged = [(output, judge(output, meant)) for output, meant in asked]
-    except BadOutput as error:
-        raise typer.BadParameter(f"what was meant: {error}") from error
+        judged = [(output, judge(output, meant)) for output, meant in requested]
+    except InvalidOutput as error:
+        raise typer.BadParameter(f"expected rows: {error}") from error
     printers = {Format.TEXT: _text, Format.JSON: _json, Format.JUNIT: _junit}
     typer.echo(printers[format_](judged))
     if any(answer.wrong for _, answers in judged for answer in answers):
         raise typer.Exit(1)
 
 
-def _asked(paths: list[Path], pairs: Path | None) -> list[tuple[Path, Path]]:
-    """Return outputs with what was meant. Raises BadParameter."""
+def _parse_pairs(paths: list[Path], pairs: Path | None) -> list[tuple[Path, Path]]:
+    """Return outputs with the files of their expected rows. Raises BadParameter."""
     if len(paths) % 2:
         raise typer.BadParameter("an output without the Arrow file of its rows")
-    asked = list(zip(paths[::2], paths[1::2], strict=True))
+    parsed = list(zip(paths[::2], paths[1::2], strict=True))
     if pairs is not None:
         try:
             listed = json.loads(pairs.read_text("utf-8"))
-            asked += [(pairs.parent / one["output"], pairs.parent / one["meant"]) for one in listed]
+            parsed += [
+                (pairs.parent / one["output"], pairs.parent / one["meant"]) for one in listed
+            ]
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise typer.BadParameter(f"{pairs}: no list of pairs: {error}") from error
-    if not asked:
+            raise typer.BadParameter(f"{pairs}: not a list of pairs: {error}") from error
+    if not parsed:
         raise typer.BadParameter("nothing to judge: name an output and its Arrow file, or --pairs")
-    for path in (one for pair in asked for one in pair):
+    for path in (one for pair in parsed for one in pair):
         if not path.exists():
             raise typer.BadParameter(f"no such path: {path}")
-    return asked
+    return parsed
 
 
-def _text(judged: Judged) -> str:
+def _text(judged: Results) -> str:
     lines = list[str]()
     for output, answers in judged:
-        lines.append(clean(str(output)))
+        lines.append(printable(str(output)))
         for answer in answers:
             mark = "WRONG" if answer.wrong else "  ok " if not answer.note else "  -- "
             lines.append(f"  {mark} {answer.question}{f': {answer.note}' if answer.note else ''}")
-            lines += [clean(f"        {one}") for one in answer.wrong]
+            lines += [printable(f"        {one}") for one in answer.wrong]
     wrong = sum(any(answer.wrong for answer in answers) for _, answers in judged)
     return "\n".join([*lines, f"{len(judged) - wrong} of {len(judged)} outputs are right"])
 
 
-def _json(judged: Judged) -> str:
+def _json(judged: Results) -> str:
     document = [
         {
             "output": str(output),
@@ -95,12 +97,12 @@ def _json(judged: Judged) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1)
 
 
-def _junit(judged: Judged) -> str:
+def _junit(judged: Results) -> str:
     root = ElementTree.Element("testsuites")
     for output, answers in judged:
-        suite = ElementTree.SubElement(root, "testsuite", name=clean(str(output)))
+        suite = ElementTree.SubElement(root, "testsuite", name=printable(str(output)))
         for answer in answers:
             case = ElementTree.SubElement(suite, "testcase", name=answer.question)
             for wrong in answer.wrong:
-                ElementTree.SubElement(case, "failure", message=clean(wrong))
+                ElementTree.SubElement(case, "failure", message=printable(wrong))
     return ElementTree.tostring(root, encoding="unicode")

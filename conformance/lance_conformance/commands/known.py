@@ -1,4 +1,4 @@
-"""`lance-conformance known`: bring a list of known failures up to date."""
+"""`lance-conformance known`: update a list of known failures."""
 
 from __future__ import annotations
 
@@ -7,46 +7,49 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import known_edit
+from lance_conformance import known_failures_edit
 from lance_conformance.commands import options
-from lance_conformance.commands.progress import judge
-from lance_conformance.judging import Order
+from lance_conformance.commands.progress import run_with_progress
+from lance_conformance.suite_run import RunOptions
 
 
 def known(
     command: options.Command = None,
-    file: Annotated[Path, typer.Option("--known", help="The list; made by --update.")] = Path(
+    file: Annotated[Path, typer.Option("--known", help="The list; --update creates it.")] = Path(
         "known.toml"
     ),
     update: Annotated[
         bool, typer.Option("--update", help="Drop, correct and add entries.")
     ] = False,
-    prune: Annotated[bool, typer.Option("--prune", help="Only drop what is stale.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Only drop stale entries.")] = False,
     issue: Annotated[str, typer.Option(help="Link or divergence id for new entries.")] = "",
     profile: options.Profile = "format",
     jobs: options.Jobs = 1,
     fixtures: options.Fixtures = None,
 ) -> None:
-    """Run the cases and rewrite the list of known failures; its comments stay."""
+    """Run the cases and rewrite the list of known failures, with its comments."""
     if update == prune:
         raise typer.BadParameter("choose --update or --prune")
-    if issue and not known_edit.is_issue(issue):
+    if issue and not known_failures_edit.is_issue(issue):
         raise typer.BadParameter("neither a link nor a divergence id", param_hint="--issue")
-    order = Order(
-        options.adapter(command), options.selection(profile, None, None), fixtures, jobs=jobs
+    order = RunOptions(
+        options.adapter_command(command),
+        options.selection(profile, None, None),
+        fixtures,
+        jobs=jobs,
     )
-    judged = judge(order, options.choice(order))
+    judged = run_with_progress(order, options.select_cases(order))
     if judged.incomplete:
-        typer.echo(f"{judged.incomplete}: {file} stays as it is", err=True)
+        typer.echo(f"{judged.incomplete}: {file} is unchanged", err=True)
         raise typer.Exit(judged.exit_code)
     results = judged.results
     if prune:
-        edit = known_edit.prune(file, results)
+        edit = known_failures_edit.prune(file, results)
     else:
-        edit = known_edit.update(file, results, issue)
-    if edit.added and not known_edit.is_issue(issue):
-        told = "give new entries a link or a divergence id with --issue:"
-        raise typer.BadParameter("\n  ".join([told, *edit.added]))
+        edit = known_failures_edit.update(file, results, issue)
+    if edit.added and not known_failures_edit.is_issue(issue):
+        hint = "give new entries a link or a divergence id with --issue:"
+        raise typer.BadParameter("\n  ".join([hint, *edit.added]))
     file.write_text(edit.text, encoding="utf-8")
     for what in ("dropped", "changed", "added"):
         for case in getattr(edit, what):

@@ -9,7 +9,7 @@ import typer
 
 from lance_conformance import levels
 from lance_conformance.commands import options
-from lance_conformance.judging import Order
+from lance_conformance.suite_run import RunOptions
 
 
 def list_cases(
@@ -30,10 +30,10 @@ def list_cases(
 ) -> None:
     """List ids, kinds and titles of the active cases, for use with or without our runner."""
     selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
-    order = Order(selection=selected, fixtures=fixtures)
-    found = options.chosen(order)
+    order = RunOptions(selection=selected, fixtures=fixtures)
+    found = options.selected_cases(order)
     if levels_:
-        for name, count in levels.counts(case.manifest for case in found).items():
+        for name, count in levels.count_by_level(case.manifest for case in found).items():
             typer.echo(f"{name:<20} {count:>5}  {levels.LADDER[name].title}")
         return
     for case in found:

@@ -1,4 +1,4 @@
-"""`lance-conformance matrix`: releases of pylance, and whoever was judged, side by side."""
+"""`lance-conformance matrix`: releases of pylance and other implementations in one table."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import judging
+from lance_conformance import suite_run
 from lance_conformance.commands import options
-from lance_conformance.judging import Order
 from lance_conformance.matrix import judged, page, result, running
 from lance_conformance.oracle import RELEASES
+from lance_conformance.suite_run import RunOptions
 
 
 def matrix(
     release: Annotated[
         list[str] | None,
-        typer.Option("--oracle", help="Release of pylance, installed apart. Repeatable."),
+        typer.Option("--oracle", help="Release of pylance, in its own environment. Repeatable."),
     ] = None,
     report: Annotated[
         list[Path] | None,
@@ -26,20 +26,23 @@ def matrix(
     ] = None,
     out: Annotated[
         Path,
-        typer.Option(callback=options.made, help="Folder of the matrix; goes on where it ended."),
+        typer.Option(
+            callback=options.create_folder,
+            help="Folder of the matrix; an earlier run is continued.",
+        ),
     ] = Path("report/matrix"),
     before: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="An earlier matrix.json: show what moved."),
+        typer.Option(exists=True, dir_okay=False, help="An earlier matrix.json: show the changes."),
     ] = None,
     profile: options.Profile = "all",
     only: options.Only = None,
     fixtures: options.Fixtures = None,
 ) -> None:
-    """Judge releases of pylance on every case, let them write every table, and show all of it.
+    """Judge releases of pylance on every case, let them write every table, and show the results.
 
-    Each release lives in an environment of its own below the cache folder. Writes matrix.json and
-    matrix.md (downgrade floors, the first release that differs in a case), and a page for each.
+    Each release has its own environment below the cache folder. Writes matrix.json and matrix.md
+    (downgrade floors, the first release that differs in a case), and a page for each release.
     """
     selection = options.selection(profile, only, None)
     unknown = sorted(set(release or ()) - set(RELEASES))
@@ -47,13 +50,13 @@ def matrix(
         raise typer.BadParameter(f"{unknown[0]} is not a release of the matrix: {RELEASES}")
     if not release and not report:
         raise typer.BadParameter("name releases with --oracle, or reports with --report")
-    wanted = [one for one in RELEASES if one in (release or ())]
-    releases = [running.run(one, selection, fixtures, out) for one in wanted]
-    given = [judged.read(folder) for folder in report or ()]
-    releases += [one for one in given if one.name == "pylance"]
+    chosen = [one for one in RELEASES if one in (release or ())]
+    releases = [running.run(one, selection, fixtures, out) for one in chosen]
+    earlier_reports = [judged.read(folder) for folder in report or ()]
+    releases += [one for one in earlier_reports if one.name == "pylance"]
     releases.sort(key=lambda one: judged.order(one.version))
-    others = [one for one in given if one.name != "pylance"]
-    _, cases = judging.choose(Order(selection=selection, fixtures=fixtures))
+    others = [one for one in earlier_reports if one.name != "pylance"]
+    _, cases = suite_run.select_cases(RunOptions(selection=selection, fixtures=fixtures))
     found = page.document(cases, releases, others)
     earlier = None if before is None else json.loads(before.read_text("utf-8"))
     (out / "matrix.json").write_text(json.dumps(found) + "\n", encoding="utf-8")

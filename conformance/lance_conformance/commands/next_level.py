@@ -1,4 +1,4 @@
-"""`lance-conformance next`: the level that comes next, and the cases to start with."""
+"""`lance-conformance next`: the next level, and the cases to start with."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import cases, first_contact, levels, register
+from lance_conformance import adapter_check, cases, levels, register
 from lance_conformance.cases import Case
 from lance_conformance.commands import options, run_options
 from lance_conformance.outcomes import Outcome
-from lance_conformance.outside_text import first_line
 from lance_conformance.runner import CaseResult
+from lance_conformance.untrusted_text import first_line
 
 NUM_CASES = 5
 """Cases to start with."""
@@ -28,58 +28,62 @@ def next_level(
     ] = None,
     fixtures: options.Fixtures = None,
 ) -> None:
-    """Say which level comes next after a report, and with which cases to start.
+    """Print the next level after a report, and the cases to start with.
 
-    Levels come in the order of the chapter for a first reader: those of files of 2.1 first. Those
+    Levels are in the order of the chapter for a first reader: those of files of 2.1 first. Those
     before the first level with a case in the report come last.
     """
     active = {case.id: case for case in cases.load(fixtures) if case.is_active}
     found = run_options.read_results(report, active.values()) if report is not None else {}
-    told = {id_: result.read for id_, result in found.items()}
+    outcomes = {id_: result.read_outcome for id_, result in found.items()}
     manifests = (case.manifest for case in active.values())
-    counted = levels.members(manifests, register.load())
-    name = first_unreached(counted, told)
+    counted = levels.cases_by_level(manifests, register.load())
+    name = first_unreached_level(counted, outcomes)
     if name is None:
         typer.echo("every level is reached")
         return
-    passed = sum(told.get(one["id"]) == Outcome.PASS for one in counted[name])
-    total = passed + len(levels.in_the_way(counted[name], told))
+    passed = sum(outcomes.get(one["id"]) == Outcome.PASS for one in counted[name])
+    total = passed + len(levels.blocking_cases(counted[name], outcomes))
     level = levels.LADDER[name]
     typer.echo(f"{name}: {level.title} ({passed} of {total} cases that count pass)")
     if level.rungs:
         rungs = " and ".join(map(str, level.rungs))
         typer.echo(f"rung {rungs} of {CHAPTER}")
-    for case in to_start_with([active[one["id"]] for one in counted[name]], told):
-        typer.echo(f"  {case.id}  [{_ended(found.get(case.id))}] {case.title}")
+    for case in starting_cases([active[one["id"]] for one in counted[name]], outcomes):
+        typer.echo(f"  {case.id}  [{_result_text(found.get(case.id))}] {case.title}")
     typer.echo(f"lance-conformance run --level {name} -- CMD")
 
 
-def _ended(result: CaseResult | None) -> str:
-    """Return how a case ended, and of an unsupported one what was not claimed."""
+def _result_text(result: CaseResult | None) -> str:
+    """Return the outcome of a case, with the missing claim of an unsupported one."""
     if result is None:
         return "not run"
-    told, detail = result.read, first_line(result.detail)
-    return f"{told}, {detail}" if told == Outcome.UNSUPPORTED else str(told)
+    outcome, detail = result.read_outcome, first_line(result.detail)
+    return f"{outcome}, {detail}" if outcome == Outcome.UNSUPPORTED else str(outcome)
 
 
-def first_unreached(
-    counted: Mapping[str, Sequence[levels.Manifest]], told: Mapping[str, Outcome]
+def first_unreached_level(
+    counted: Mapping[str, Sequence[levels.Manifest]], outcomes: Mapping[str, Outcome]
 ) -> str | None:
-    """Return the first level with a case in the way; None: every level is reached.
+    """Return the first level with a blocking case; None: every level is reached.
 
     Levels before the first with a case in the report come last.
     """
     names = list(counted)
-    run = (at for at, name in enumerate(names) if any(one["id"] in told for one in counted[name]))
+    run = (
+        at for at, name in enumerate(names) if any(one["id"] in outcomes for one in counted[name])
+    )
     first = next(run, 0)
     order = names[first:] + names[:first]
-    return next((name for name in order if levels.in_the_way(counted[name], told)), None)
+    return next((name for name in order if levels.blocking_cases(counted[name], outcomes)), None)
 
 
-def to_start_with(members: Sequence[Case], told: Mapping[str, Outcome]) -> list[Case]:
-    """Return up to five cases that do not pass: those to read first, and the small ones first."""
-    missing = [case for case in members if told.get(case.id) != Outcome.PASS]
-    way = {one["id"] for one in levels.in_the_way([case.manifest for case in members], told)}
-    missing = [case for case in missing if case.id in way or not way]
-    missing.sort(key=lambda case: (case.is_negative, first_contact.size(case), case.id))
+def starting_cases(members: Sequence[Case], outcomes: Mapping[str, Outcome]) -> list[Case]:
+    """Return up to five cases that do not pass: valid ones first, small ones first."""
+    missing = [case for case in members if outcomes.get(case.id) != Outcome.PASS]
+    blocking = {
+        one["id"] for one in levels.blocking_cases([case.manifest for case in members], outcomes)
+    }
+    missing = [case for case in missing if case.id in blocking or not blocking]
+    missing.sort(key=lambda case: (case.is_negative, adapter_check.input_size(case), case.id))
     return missing[:NUM_CASES]

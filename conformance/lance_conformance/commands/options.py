@@ -1,4 +1,4 @@
-"""Options that several subcommands share."""
+"""Options shared by several subcommands."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import judging, schemas
+from lance_conformance import schemas, suite_run
 from lance_conformance.cases import Case, Selection
-from lance_conformance.executors import Choice
-from lance_conformance.judging import REFERENCE, Order
+from lance_conformance.executors import ExecutorKind
 from lance_conformance.levels import LADDER
+from lance_conformance.suite_run import REFERENCE, RunOptions
 
 Command = Annotated[
     list[str] | None,
@@ -47,22 +47,25 @@ Kind = Annotated[list[str] | None, typer.Option(help="Kinds, as in read-file. Re
 Exclude = Annotated[
     list[str] | None, typer.Option(metavar="GLOB", help="Case ids left out. Repeatable.")
 ]
-Jobs = Annotated[int, typer.Option("-j", "--jobs", min=1, help="Adapters that run side by side.")]
+Jobs = Annotated[
+    int, typer.Option("-j", "--jobs", min=1, help="Number of adapters that run in parallel.")
+]
 
 StorageOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--storage-option",
         metavar="KEY=VALUE",
-        help="How to reach an object store, as in aws_endpoint=http://...; the environment's "
-        "AWS_, AZURE_ and GOOGLE_ variables are read too. Repeatable.",
+        help="Option of an object store, as in aws_endpoint=http://...; the environment variables "
+        "AWS_, AZURE_ and GOOGLE_ are also read. Repeatable.",
     ),
 ]
 
 ExecutorChoice = Annotated[
-    Choice | None,
+    ExecutorKind | None,
     typer.Option(
-        "--executor", help="Who does the work: a loop (default), processes of this machine, Spark."
+        "--executor",
+        help="Where the work runs: a loop (default), processes of this machine, Spark.",
     ),
 ]
 SparkMaster = Annotated[
@@ -87,20 +90,19 @@ def selection(
     exclude: list[str] | None = None,
     ids: frozenset[str] | None = None,
 ) -> Selection:
-    """Return the selection that the options describe.
+    """Return the selection of the options.
 
-    A level counts in every profile, also where the profile is left at `format`, and so do the ids
-    of an earlier report. Raises
-    BadParameter for a profile, level or kind that does not exist, with the closest ones.
+    Levels and ids of an earlier report select from all profiles when the profile is the default.
+    Raises BadParameter for a profile, level or kind that does not exist, with the closest ones.
     """
-    known(profile, PROFILES, "profile")
+    require_known(profile, PROFILES, "profile")
     chosen = [one for name in level or () for one in fnmatch.filter(LADDER, name) or [name]]
     for name in chosen:
         if any(one.startswith(f"{name}-") for one in LADDER):
             raise typer.BadParameter(f"no level {name!r}. Did you mean '{name}-*'?")
-        known(name, LADDER, "level")
+        require_known(name, LADDER, "level")
     for name in kind or ():
-        known(name, KINDS, "kind")
+        require_known(name, KINDS, "kind")
     return Selection(
         "all" if (chosen or ids) and profile == "format" else profile,
         tuple(only or ()),
@@ -113,53 +115,53 @@ def selection(
     )
 
 
-def known(name: str, names: Iterable[str], what: str) -> None:
-    """Raise BadParameter where a name is none of `names`, with those that are close to it."""
-    every = list(names)
-    if name in every:
+def require_known(name: str, names: Iterable[str], what: str) -> None:
+    """Raise BadParameter where a name is not one of `names`, with the closest ones."""
+    valid = list(names)
+    if name in valid:
         return
-    told = near(name, every) or f"It is one of {', '.join(every)}"
-    raise typer.BadParameter(f"no {what} {name!r}. {told}")
+    hint = near(name, valid) or f"It is one of {', '.join(valid)}"
+    raise typer.BadParameter(f"no {what} {name!r}. {hint}")
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """Return those of `names` that are close to a name, as a question, or nothing."""
+    """Return the closest ones of `names` as a question, or an empty text."""
     close = difflib.get_close_matches(name, names, n=3)
     return f"Did you mean {' or '.join(close)}?" if close else ""
 
 
-def chosen(order: Order) -> list[Case]:
-    """Return the cases of an order. Raises BadParameter as `choice` does."""
-    return choice(order)[1]
+def selected_cases(order: RunOptions) -> list[Case]:
+    """Return the selected cases. Raises BadParameter as `select_cases` does."""
+    return select_cases(order)[1]
 
 
-def choice(order: Order) -> judging.Choice:
-    """Return the active cases and those of an order.
+def select_cases(order: RunOptions) -> suite_run.CaseSelection:
+    """Return the active and the selected cases.
 
-    What a subset lacks of them goes to standard error. Raises BadParameter when there is none,
-    with ids that are close to what was asked for.
+    Cases that a subset lacks are reported on standard error. Raises BadParameter when no case is
+    selected, with the closest ids.
     """
-    active, found = judging.choose(order)
-    told = judging.subset_line(order, active)
+    active, found = suite_run.select_cases(order)
+    subset_note = suite_run.describe_subset(order, active)
     if not found:
-        hint = _close(order.selection, active)
+        hint = _closest_ids(order.selection, active)
         raise typer.BadParameter(
-            ". ".join(part for part in ("no case is selected", hint, told) if part)
+            ". ".join(part for part in ("no case is selected", hint, subset_note) if part)
         )
-    if told:
-        typer.echo(told, err=True)
+    if subset_note:
+        typer.echo(subset_note, err=True)
     return active, found
 
 
 def require_oracle(hint: str = "") -> None:
-    """Raise BadParameter where pylance, with which the reference is compared, is not installed."""
+    """Raise BadParameter where pylance, the oracle, is not installed."""
     if find_spec("lance") is None:
-        told = "this needs pylance, the oracle: pip install 'lance-conformance[oracle]'"
-        raise typer.BadParameter("; ".join(part for part in (told, hint) if part))
+        message = "this needs pylance, the oracle: pip install 'lance-conformance[oracle]'"
+        raise typer.BadParameter("; ".join(part for part in (message, hint) if part))
 
 
-def _close(selection: Selection, active: list[Case]) -> str:
-    """Return the ids closest to the patterns, as a question, or nothing."""
+def _closest_ids(selection: Selection, active: list[Case]) -> str:
+    """Return the ids closest to the patterns as a question, or an empty text."""
     ids = [case.id for case in active]
     for pattern in selection.only:
         below = pattern.rstrip("/")
@@ -176,7 +178,7 @@ def _close(selection: Selection, active: list[Case]) -> str:
 
 
 def storage_options(pairs: list[str] | None) -> dict[str, str]:
-    """Return storage options from KEY=VALUE. Raises BadParameter for something else."""
+    """Return storage options from KEY=VALUE. Raises BadParameter for other text."""
     split = [pair.partition("=") for pair in pairs or []]
     for key, mark, _ in split:
         if not (key and mark):
@@ -184,11 +186,11 @@ def storage_options(pairs: list[str] | None) -> dict[str, str]:
     return {key: value for key, _, value in split}
 
 
-def adapter(command: list[str] | None) -> tuple[str, ...]:
-    """Return the adapter command, the reference's when none is given.
+def adapter_command(command: list[str] | None) -> tuple[str, ...]:
+    """Return the adapter command, by default that of the reference.
 
     An adapter runs in a scratch folder: arguments that name files of the working directory become
-    absolute. The program itself does only when it is written with a slash.
+    absolute, and so does the program if it has a slash.
     """
     if not command:
         return REFERENCE
@@ -201,11 +203,11 @@ def _absolute(argument: str) -> str:
     return str(Path(argument).absolute()) if Path(argument).is_file() else argument
 
 
-def made(folder: Path | None) -> Path | None:
-    """Make the folder of an option now, before work that would be lost. Raises BadParameter."""
+def create_folder(folder: Path | None) -> Path | None:
+    """Create the folder of an option before the work starts. Raises BadParameter."""
     if folder is not None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise typer.BadParameter(f"no such folder can be made: {error}") from error
+            raise typer.BadParameter(f"the folder cannot be created: {error}") from error
     return folder

@@ -1,4 +1,4 @@
-"""Progress of a run: a bar on a terminal, and elsewhere a plain line from time to time."""
+"""Progress of a run: a bar on a terminal, elsewhere a line from time to time."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from lance_conformance import judging
-from lance_conformance.judging import Choice, Order
+from lance_conformance import suite_run
+from lance_conformance.cancellation import Cancelled, cancel_on_signals
 from lance_conformance.outcomes import GOOD
-from lance_conformance.outside_text import clean
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.runner import CaseResult
-from lance_conformance.stop import Stopped, on_signals
+from lance_conformance.suite_run import CaseSelection, RunOptions
+from lance_conformance.untrusted_text import printable
 
 LINE_SECONDS = 10.0
-"""Time between two plain lines: a short run has none."""
+"""Time between two lines; a short run has none."""
 
-Told = Callable[[CaseResult], None]
+OnResult = Callable[[CaseResult], None]
 
 
-def judge(order: Order, choice: Choice) -> Run:
-    """Judge and show the progress on standard error; signals end it early."""
+def run_with_progress(order: RunOptions, choice: CaseSelection) -> Run:
+    """Run the suite with progress on standard error; signals cancel it."""
     shown = _bar if Console(stderr=True).is_terminal else _lines
-    with shown(len(choice[1])) as advance, on_signals() as stop:
+    with shown(len(choice[1])) as advance, cancel_on_signals() as stop:
         try:
-            return judging.judge(order, advance, stop, choice)
-        except Stopped:
+            return suite_run.run_suite(order, advance, stop, choice)
+        except Cancelled:
             typer.echo(f"stopped by {stop.reason} before the adapter answered hello", err=True)
             raise typer.Exit(128 + stop.signal) from None
 
 
 @contextmanager
-def _bar(num_cases: int) -> Iterator[Told]:
+def _bar(num_cases: int) -> Iterator[OnResult]:
     bar = Progress(
         TextColumn("judging"),
         BarColumn(),
@@ -47,11 +47,11 @@ def _bar(num_cases: int) -> Iterator[Told]:
     )
     with bar:
         task = bar.add_task("judging", total=num_cases, last="")
-        yield lambda result: bar.update(task, advance=1, last=clean(result.case.id))
+        yield lambda result: bar.update(task, advance=1, last=printable(result.case.id))
 
 
 @contextmanager
-def _lines(num_cases: int) -> Iterator[Told]:
+def _lines(num_cases: int) -> Iterator[OnResult]:
     finished: list[CaseResult] = []
     last = time.monotonic()
 
@@ -61,7 +61,7 @@ def _lines(num_cases: int) -> Iterator[Told]:
         if time.monotonic() - last >= LINE_SECONDS:
             last = time.monotonic()
             failed = sum(result.outcome not in GOOD for result in finished)
-            told = f"judged {len(finished)} of {num_cases} cases, {failed} failed"
-            typer.echo(f"{told}; last {clean(result.case.id)}", err=True)
+            counts = f"judged {len(finished)} of {num_cases} cases, {failed} failed"
+            typer.echo(f"{counts}; last {printable(result.case.id)}", err=True)
 
     yield advance

@@ -8,12 +8,11 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from lance_conformance import summary
 from lance_conformance.commands import options, run_options
-from lance_conformance.commands.progress import judge
-from lance_conformance.judging import Order
-from lance_conformance.reports import files
+from lance_conformance.commands.progress import run_with_progress
+from lance_conformance.reports import files, terminal
 from lance_conformance.reports.jsonl import Run
+from lance_conformance.suite_run import RunOptions
 
 
 def run(
@@ -51,8 +50,8 @@ def run(
     selected = options.selection(
         profile, only, clause, shuffle, level=level, kind=kind, exclude=exclude, ids=ids
     )
-    order = Order(
-        options.adapter(command),
+    order = RunOptions(
+        options.adapter_command(command),
         selected,
         fixtures,
         known,
@@ -64,8 +63,8 @@ def run(
         timeout_factor,
         1 if first_failure else max_failures,
     )
-    choice, folder = options.choice(order), options.made(out)
-    _report(judge(order, choice), folder, formats, verbose=verbose)
+    choice, folder = options.select_cases(order), options.create_folder(out)
+    _report(run_with_progress(order, choice), folder, formats, verbose=verbose)
 
 
 def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
@@ -80,10 +79,10 @@ def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
 
 
 class _Output(Console):
-    """Standard output, whose reader may stop before its end, as `head` does: that is no failure."""
+    """Standard output, where a broken pipe, as by `head`, is not a failure."""
 
     def on_broken_pipe(self) -> None:
-        """Write nothing more, and go on."""
+        """Stop writing, and continue."""
         with suppress(SystemExit):
             super().on_broken_pipe()
 
@@ -94,7 +93,7 @@ def _report(judged: Run, out: Path | None, formats: list[str], *, verbose: bool)
     try:
         paths = files.write(judged, out, formats) if out is not None else []
     finally:
-        summary.show(judged, console, verbose=verbose)
+        terminal.print_summary(judged, console, verbose=verbose)
     shown = (path if path.parent == out else path.parent for path in paths)
     for path in dict.fromkeys(shown):
         console.print(f"wrote {path}", soft_wrap=True, highlight=False, markup=False)

@@ -1,4 +1,4 @@
-"""Options of `lance-conformance run` alone."""
+"""Options of `lance-conformance run`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from lance_conformance.cases import Case
-from lance_conformance.failures import Failure
+from lance_conformance.command_error import CommandError
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.reports import files, journal
 from lance_conformance.runner import CaseResult
@@ -19,7 +19,7 @@ ALL_FORMATS = ",".join(files.FORMATS)
 
 
 class Isolation(StrEnum):
-    """How long an adapter process lives."""
+    """Lifetime of an adapter process."""
 
     REUSE = "reuse"
     ALWAYS = "always"
@@ -30,7 +30,7 @@ Known = Annotated[
 ]
 Formats = Annotated[str, typer.Option(help="Formats, comma separated.")]
 Out = Annotated[
-    Path | None, typer.Option(help="Folder for the reports, written case by case. Default: none.")
+    Path | None, typer.Option(help="Folder of the reports, written case by case. Default: none.")
 ]
 Shuffle = Annotated[int | None, typer.Option(metavar="SEED", help="Run in random order.")]
 Isolate = Annotated[Isolation, typer.Option(help="`always` starts a process per case.")]
@@ -39,10 +39,10 @@ Timeout = Annotated[
     typer.Option(min=0.01, help="Seconds for each request. Default: what the case allows."),
 ]
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Take the finished cases from the report in --out.")
+    bool, typer.Option("--resume", help="Reuse the finished cases of the report in --out.")
 ]
 TimeoutFactor = Annotated[
-    float, typer.Option(min=0.01, metavar="F", help="Times the seconds that a request may take.")
+    float, typer.Option(min=0.01, metavar="F", help="Factor on the time limit of each request.")
 ]
 FirstFailure = Annotated[
     bool, typer.Option("-x", "--first-failure", help="Stop at the first unexpected failure.")
@@ -59,7 +59,7 @@ Rerun = Annotated[
     typer.Option(
         metavar="REPORT",
         exists=True,
-        help="Run only what failed in an earlier report: report.jsonl, or its folder.",
+        help="Run only the cases that failed in an earlier report: report.jsonl, or its folder.",
     ),
 ]
 Outcomes = Annotated[
@@ -69,7 +69,7 @@ Outcomes = Annotated[
 
 
 def ids_to_rerun(report: Path | None, outcomes: list[Outcome] | None) -> frozenset[str] | None:
-    """Return the ids that a report has under one of the outcomes; by default, all but good ones.
+    """Return the ids of a report with one of the outcomes, by default those of failures.
 
     None without a report. Raises BadParameter.
     """
@@ -77,9 +77,9 @@ def ids_to_rerun(report: Path | None, outcomes: list[Outcome] | None) -> frozens
         if outcomes:
             raise typer.BadParameter("--outcome chooses from a report: give it with --rerun REPORT")
         return None
-    told = read_outcomes(report)
-    wanted = frozenset(outcomes) if outcomes else frozenset(Outcome) - GOOD
-    found = frozenset(name for name, outcome in told.items() if outcome in wanted)
+    outcome_of = read_outcomes(report)
+    chosen = frozenset(outcomes) if outcomes else frozenset(Outcome) - GOOD
+    found = frozenset(name for name, outcome in outcome_of.items() if outcome in chosen)
     if not found:
         named = f" with outcome {' or '.join(outcomes)}" if outcomes else " that failed"
         raise typer.BadParameter(f"{report} has no case{named}")
@@ -90,13 +90,13 @@ def read_outcomes(report: Path) -> dict[str, Outcome]:
     """Return the outcome of each case of a report, finished or not. Raises BadParameter."""
     try:
         return journal.outcomes(report)
-    except Failure as error:
+    except CommandError as error:
         raise typer.BadParameter(str(error)) from error
 
 
 def read_results(report: Path, chosen: Iterable[Case]) -> dict[str, CaseResult]:
-    """Return the results of some cases that a report has. Raises BadParameter."""
+    """Return the results of some cases in a report. Raises BadParameter."""
     try:
         return journal.results(report, chosen)
-    except Failure as error:
+    except CommandError as error:
         raise typer.BadParameter(str(error)) from error

@@ -10,28 +10,28 @@ from typing import Annotated
 import typer
 
 import lance_conformance
-from lance_conformance import cases, divergences, places, register, stored
+from lance_conformance import case_storage, cases, divergences, register, resources
 from lance_conformance.cases import Case
 from lance_conformance.commands import options
-from lance_conformance.outside_text import shortened
+from lance_conformance.untrusted_text import truncated
 
 MAX_LINE = 400
-"""Characters of a line of a manifest: hashes and changed bytes are in the copy."""
+"""Maximum number of characters of a line of a manifest."""
 
 
 def show(
     id_: Annotated[str, typer.Argument(metavar="ID", help="Id of a case, clause or divergence.")],
     fixtures: options.Fixtures = None,
 ) -> None:
-    """Show what a case asks, what a clause says and which cases test it, or a divergence."""
-    every = cases.load(fixtures)
-    shown = {"L.": _clause, "D.": _divergence}.get(id_[:2], _case)
-    told = list(shown(id_, every))
-    if not told:
-        ids = [*(case.id for case in every), *register.load(), *divergences.load()]
+    """Show a case, a clause with its text and the cases that test it, or a divergence."""
+    loaded = cases.load(fixtures)
+    describe = {"L.": _clause, "D.": _divergence}.get(id_[:2], _case)
+    lines = list(describe(id_, loaded))
+    if not lines:
+        ids = [*(case.id for case in loaded), *register.load(), *divergences.load()]
         hint = options.near(id_, ids)
         raise typer.BadParameter(f"no case, clause or divergence {id_}. {hint}".rstrip(". "))
-    for line in told:
+    for line in lines:
         typer.echo(line)
 
 
@@ -39,15 +39,15 @@ def _case(case_id: str, every: Sequence[Case]) -> Iterator[str]:
     for case in every:
         if case.id == case_id:
             yield f"{case.title}"
-            yield f"{case.home}"
+            yield f"{case.source_folder}"
             yield f"files: lance-conformance copy DIR --only {case.id}"
             yield from _recipe(case_id)
-            manifest = stored.text_of(case.manifest).rstrip().splitlines()
-            yield from (shortened(line, MAX_LINE) for line in manifest)
+            manifest = case_storage.manifest_text(case.manifest).rstrip().splitlines()
+            yield from (truncated(line, MAX_LINE) for line in manifest)
 
 
 def _recipe(case_id: str) -> Iterator[str]:
-    """Yield the file and line of the recipe of a case; a withdrawn case has none."""
+    """Yield the file and line of the recipe of a case, if it has one."""
     from lance_conformance.recipes.cases import RECIPES
 
     if case_id in RECIPES:
@@ -73,7 +73,7 @@ def _clause(clause_id: str, every: Sequence[Case]) -> Iterator[str]:
         yield f"{clause_id} is not in the register"
     else:
         return
-    for place in citations(clause_id, places.reference_sources()):
+    for place in citations(clause_id, resources.reference_sources()):
         yield f"code  {place}"
     for case in testing:
         yield f"case  {case.id}  [{case.kind}] {case.title}"
@@ -93,7 +93,7 @@ def _divergence(id_: str, every: Sequence[Case]) -> Iterator[str]:
 
 
 def citations(clause_id: str, sources: Path) -> Iterator[str]:
-    """Yield `file:line` of every place of the sources that names a clause."""
+    """Yield `file:line` of every line of the sources that cites a clause."""
     pattern = re.compile(rf"(?<![\w.-]){re.escape(clause_id)}(?![\w-]|\.\w)")
     for path in sorted(sources.rglob("*.py")):
         for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):

@@ -15,28 +15,28 @@ from lanceref.storage.local_file import local_path, refusals
 from lanceref_spark.jobs import Executor
 from lanceref_spark.validation import Report, validate_with
 
-from lance_conformance import stored
+from lance_conformance import case_storage
+from lance_conformance.command_error import CommandError
 from lance_conformance.commands.options import (
     ExecutorChoice,
     SparkMaster,
     StorageOptions,
     storage_options,
 )
-from lance_conformance.executors import executor_of
-from lance_conformance.failures import Failure
+from lance_conformance.executors import create_executor
 from lance_conformance.views import findings as view
 
 
-class NotThere(Failure):
-    """A local path at which nothing is."""
+class PathMissing(CommandError):
+    """A local path that does not exist."""
 
 
-REFUSED = NotThere, NotFound, Unreadable, StoreFailed, DataRefused, ExtraMissing
-"""Nothing is there, or it cannot be reached."""
+UNREADABLE = PathMissing, NotFound, Unreadable, StoreFailed, DataRefused, ExtraMissing
+"""Errors of paths that do not exist or cannot be read."""
 
 
 class Format(StrEnum):
-    """What the findings are printed as."""
+    """Output format of the findings."""
 
     TEXT = "text"
     JSON = "json"
@@ -75,22 +75,22 @@ def validate(
         ),
     ] = None,
 ) -> None:
-    """Report all findings. Exit 0: clean; 1: a MUST is broken; 2: nothing to read at a PATH.
+    """Report all findings. Exit codes: 0 clean, 1 a MUST is broken, 2 a PATH cannot be read.
 
-    Looks at the latest version of a dataset, or at `--version`, and for the files of tagged ones.
-    Of several paths all are reported before it ends, JSON in one array, and the worst decides.
+    Validates the latest version of a dataset, or `--version`, and checks that the files of tagged
+    versions exist. Several paths are all reported, JSON as one array, and the worst one decides.
     """
     if output is not None and (output.suffix not in view.TABLES or len(paths) > 1):
         raise typer.BadParameter(f"--output takes one path, and {', '.join(view.TABLES)}")
     check = partial(
-        _checked,
-        executor=partial(executor_of, executor, spark, "checked"),
+        _validate_path,
+        executor=partial(create_executor, executor, spark, "checked"),
         deep=deep,
         version=version,
         options=storage_options(storage_option),
         external=external,
     )
-    reports, refused = _each(paths, check)
+    reports, refused = _validate_each(paths, check)
     if output is not None and not refused:
         view.write_table(paths[0], reports[paths[0]], output)
     _print(reports, format_, len(refused), several=len(paths) > 1)
@@ -100,7 +100,7 @@ def validate(
         raise typer.Exit(1)
 
 
-def _each(
+def _validate_each(
     paths: Sequence[str], check: Callable[[str], Report]
 ) -> tuple[dict[str, Report], list[str]]:
     """Return the report of each path that can be read, and why the others cannot."""
@@ -108,13 +108,13 @@ def _each(
     for path in dict.fromkeys(paths):
         try:
             reports[path] = check(path)
-        except REFUSED as error:
-            told = str(error)
-            refused.append(told if path in told else f"{path}: {told}")
+        except UNREADABLE as error:
+            message = str(error)
+            refused.append(message if path in message else f"{path}: {message}")
     return reports, refused
 
 
-def _checked(
+def _validate_path(
     path: str,
     *,
     executor: Callable[[], Executor],
@@ -123,9 +123,9 @@ def _checked(
     options: dict[str, str],
     external: bool,
 ) -> Report:
-    """Return what there is to report of one path. Raises one of REFUSED."""
-    place = _materialised(path)
-    _check_there(place)
+    """Return the report of one path. Raises one of UNREADABLE."""
+    place = _materialise(path)
+    _check_exists(place)
     return validate_with(
         executor(),
         place,
@@ -143,11 +143,11 @@ def _is_broken(report: Report) -> bool:
 def _print(
     reports: Mapping[str, Report], format_: Format, num_refused: int, *, several: bool
 ) -> None:
-    """Print the findings of each path, and of several paths how many are clean."""
+    """Print the findings of each path, and for several paths the number of clean ones."""
     if format_ is not Format.TEXT:
         form = view.to_json if format_ is Format.JSON else view.to_junit
         texts = [form(path, report.findings) for path, report in reports.items()]
-        before, between, after = ("[", ",\n", "]") if format_ is Format.JSON else _JUNIT
+        before, between, after = ("[", ",\n", "]") if format_ is Format.JSON else _JUNIT_PARTS
         if texts:
             typer.echo(f"{before}{between.join(texts)}{after}" if several else texts[0])
         return
@@ -157,26 +157,26 @@ def _print(
     if several:
         broken = sum(map(_is_broken, reports.values()))
         clean = sum(not report.findings for report in reports.values())
-        told = f"{len(reports) + num_refused} paths: {clean} clean, {broken} with a broken MUST"
-        typer.echo(f"{told}, {num_refused} cannot be read" if num_refused else told)
+        counts = f"{len(reports) + num_refused} paths: {clean} clean, {broken} with a broken MUST"
+        typer.echo(f"{counts}, {num_refused} cannot be read" if num_refused else counts)
 
 
-_JUNIT = ("<testsuites>", "\n", "</testsuites>")
-"""What is before, between and after the suites of several paths."""
+_JUNIT_PARTS = ("<testsuites>", "\n", "</testsuites>")
+"""Text before, between and after the suites of several paths."""
 
 
-def _materialised(path: str) -> str:
-    """Return the path of an input of a case as a plain file or folder, any other as it is."""
+def _materialise(path: str) -> str:
+    """Return the materialised path of an input of a case, other paths unchanged."""
     if not is_local(path) or Path(local_path(path)).exists():
         return path
-    return str(stored.materialised(Path(local_path(path))))
+    return str(case_storage.materialise(Path(local_path(path))))
 
 
-def _check_there(path: str) -> None:
-    """Raise NotThere for a local path where nothing is, Unreadable where that is hidden."""
+def _check_exists(path: str) -> None:
+    """Raise PathMissing for a missing local path, Unreadable for an inaccessible one."""
     if is_local(path):
         try:
             with refusals(path):
                 Path(local_path(path)).stat()
         except NotFound as error:
-            raise NotThere(f"no such path: {path}") from error
+            raise PathMissing(f"no such path: {path}") from error

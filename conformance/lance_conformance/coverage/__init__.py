@@ -1,1 +1,1 @@
-"""Coverage: what of the format occurs in the fixtures, counted, and what never does."""
+"""Coverage: counts of the parts of the format that occur in the fixtures, and what never occurs."""

@@ -1,4 +1,4 @@
-"""Arrays: widths, keys and compression in the messages of 2.0, and encodings of 0.1."""
+"""Coverage of 2.0 and 0.1: widths, keys and compression of 2.0, encodings of 0.1."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ AXES: dict[str, tuple[str, ...]] = {
         *("date32", "date64", "decimal"),
     ),
 }
-"""What messages of 2.0 and fields of 0.1 can say."""
+"""Axes of messages of 2.0 and fields of 0.1, with their members."""
 
 _BUFFER = pb.Buffer.BufferType
 
 
 def message_facts(message: Message) -> Iterator[Fact]:
-    """Yield what one message of a page of 2.0 shows."""
+    """Yield the facts of one message of a page of 2.0."""
     if isinstance(message, pb.Flat):
         yield "flat bits in 2.0", str(message.bits_per_value)
         if message.HasField("compression"):
@@ -63,7 +63,7 @@ def message_facts(message: Message) -> Iterator[Fact]:
 
 
 def legacy_facts(message: Message) -> Iterator[Fact]:
-    """Yield what fields and statistics of a file of 0.1 show."""
+    """Yield the facts of fields and statistics of a file of 0.1."""
     if isinstance(message, file_pb2.Field) and message.name not in ("min_value", "max_value"):
         name = file_pb2.Encoding.Name(message.encoding)
         yield "encoding in 0.1", f"{_kind(message.logical_type)}, {name}"
@@ -74,7 +74,7 @@ def legacy_facts(message: Message) -> Iterator[Fact]:
 
 
 def _kind(logical: str) -> str:
-    """Return what group of types a logical type belongs to."""
+    """Return the group of a logical type."""
     kind = logical.partition(":")[0]
     groups = {
         "integer": _NUMBERS,

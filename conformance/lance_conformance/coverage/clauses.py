@@ -1,4 +1,4 @@
-"""Clauses: how many cases keep and break each MUST of the register."""
+"""Coverage of clauses: the numbers of cases that keep and break each MUST."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from lance_conformance.register import Clause
 
 
 @dataclass(slots=True)
-class Pairs:
-    """Cases of one clause."""
+class ClauseCases:
+    """Numbers of cases of one clause."""
 
     positive: int = 0
     negative: int = 0
 
 
-def count(clauses: Mapping[str, Clause], cases: Iterable[Case]) -> dict[str, Pairs]:
-    """Return the cases of every MUST that can be tested, by clause id."""
+def count_cases(clauses: Mapping[str, Clause], cases: Iterable[Case]) -> dict[str, ClauseCases]:
+    """Return the numbers of cases of every testable MUST, by clause id."""
     counted = (clause for clause in clauses.values() if clause.is_must and not clause.untestable)
-    pairs = {clause.id: Pairs() for clause in counted}
+    pairs = {clause.id: ClauseCases() for clause in counted}
     for case in (case for case in cases if case.is_active):
         for named in case.manifest["clauses"]:
             if named["id"] in pairs and named["role"] != "context":

@@ -1,4 +1,4 @@
-"""Codecs: which arm of `CompressiveEncoding` lies in which place, and with which widths."""
+"""Coverage of codecs: the arms of `CompressiveEncoding` by place, and their widths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = (8, 16, 32, 64)
 """Bits of the values that can be packed."""
 
 FIXED_BITS = ("8", "16", "32", "64", "128", "256")
-"""Bits of the values of Arrow's types of fixed width, but for booleans."""
+"""Bits of the values of Arrow's types of fixed width, without booleans."""
 
 _LEVELS = ("flat", "inline_bitpacking", "out_of_line_bitpacking", "general")
 _ONE_BY_ONE = ("flat", "fixed_size_list", "packed_struct", "variable", "fsst", "general")
@@ -77,16 +77,16 @@ AXES: dict[str, tuple[str, ...]] = {
     "general compression": ("lz4", "lz4 at a level", "zstd", "zstd at a level"),
     "fsst symbol table": ("on", "off"),
 }
-"""Places and widths of codecs."""
+"""Axes of places and widths of codecs."""
 
 _SCHEMES = {1: "lz4", 2: "zstd"}
 
 FSST_SWITCH = 1 << 24
-"""Bit of the header of a symbol table that is set when codes stand for symbols."""
+"""Bit of the header of a symbol table that is set when symbols are used."""
 
 
 def codec_facts(encoding: CompressiveEncoding, place: str, version: str) -> Iterator[Fact]:
-    """Yield the arm of an encoding in its place, its widths, and the same of those inside it."""
+    """Yield the arm and widths of an encoding in its place, and those of nested encodings."""
     arm = encoding.WhichOneof("compression") or "none"
     at = f"{place} in {version}"
     yield f"codec of {at if at in _PLACES else place}", arm
@@ -115,7 +115,7 @@ def codec_facts(encoding: CompressiveEncoding, place: str, version: str) -> Iter
 def _wrapping_facts(
     encoding: CompressiveEncoding, arm: str, place: str, version: str
 ) -> Iterator[Fact]:
-    """Yield the facts of the arms that change what another encoding made."""
+    """Yield the facts of the arms that wrap another encoding."""
     if arm == "rle":
         yield "run value bits", str(value_bits(encoding.rle.values))
         yield "run length bits", str(value_bits(encoding.rle.run_lengths))

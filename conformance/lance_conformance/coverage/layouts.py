@@ -1,4 +1,4 @@
-"""Layouts: which layouts, layers, levels and index widths the pages of 2.1 to 2.3 have."""
+"""Coverage of layouts: layouts, layers, levels and index widths of pages of 2.1 to 2.3."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ AXES: dict[str, tuple[str, ...]] = {
     "log of a chunk in 2.1": tuple(map(str, range(16))),
     "log of a chunk since 2.2": tuple(map(str, range(16))),
 }
-"""Layouts, and what their descriptions can say."""
+"""Axes of layouts, with their members."""
 
 LOG_MASK = 15
-"""Bits of a chunk's word that tell how many values it has."""
+"""Bits of a chunk's word with the logarithm of its number of values."""
 
 
 def message_facts(message: Message, version: str) -> Iterator[Fact]:
-    """Yield what one message of a page of 2.1 or later shows."""
+    """Yield the facts of one message of a page of 2.1 or later."""
     if isinstance(message, ColumnMetadata.Page):
         yield from _constant_form(message)
     elif isinstance(message, PageLayout):
@@ -184,11 +184,11 @@ def _optional(place: str, message: Message, names: tuple[str, ...], version: str
 
 
 def _constant_form(page: ColumnMetadata.Page) -> Iterator[Fact]:
-    """Yield the form of a constant page, which its buffers tell beside its description."""
+    """Yield the form of a constant page, from its description and its buffers."""
     layout = PageLayout()
     try:
         AnyMessage.FromString(page.encoding.direct.encoding).Unpack(layout)
-    except DecodeError:  # a file that is to be refused
+    except DecodeError:  # an invalid file
         return
     if layout.WhichOneof("layout") != "constant_layout":
         return
@@ -203,7 +203,7 @@ def _constant_form(page: ColumnMetadata.Page) -> Iterator[Fact]:
 
 
 def leaf_facts(leaf: Span, version: str) -> Iterator[Fact]:
-    """Yield what one leaf of a page shows: widths and logs that no message tells."""
+    """Yield the facts of one leaf of a page: widths and logarithms that are in no message."""
     if leaf.kind == "chunk word" and isinstance(leaf.value, int):
         since = "in 2.1" if version == "2.1" else "since 2.2"
         yield f"log of a chunk {since}", str(leaf.value & LOG_MASK)

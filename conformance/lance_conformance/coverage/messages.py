@@ -1,7 +1,7 @@
-"""Messages: every protobuf message inside an explained file, and what its fields show.
+"""Coverage of messages: every protobuf message in an explained file, and its fields.
 
-The walk over the wire left a group for each message, whose value is the full name of its type; the
-message is parsed again from the bytes of its group.
+The span tree has a group for each message, whose value is the full name of its type; the message is
+parsed again from the bytes of the group.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lanceref.proto import (
 )
 
 Fact = tuple[str, str]
-"""An axis, and the member of it that occurred."""
+"""An axis and one of its members."""
 
 COVERED: tuple[FileDescriptor, ...] = tuple(
     module.DESCRIPTOR
@@ -46,7 +46,7 @@ COVERED: tuple[FileDescriptor, ...] = tuple(
         mem_wal_pb2,
     )
 )
-"""Files of messages whose every field is to occur."""
+"""Message definitions whose every field should occur."""
 
 
 def messages(root: Span, data: bytes) -> Iterator[Message]:
@@ -63,7 +63,7 @@ def messages(root: Span, data: bytes) -> Iterator[Message]:
 
 
 def field_facts(message: Message) -> Iterator[Fact]:
-    """Yield the fields of a message that are stored, and the values of its enumerations."""
+    """Yield the stored fields of a message, and the values of its enumerations."""
     for field, value in message.ListFields():
         yield _field_fact(field)
         if field.enum_type is not None:
@@ -73,11 +73,11 @@ def field_facts(message: Message) -> Iterator[Fact]:
         always = not (declared.is_repeated or declared.has_presence)
         if always and declared.enum_type is not None and getattr(message, declared.name) == 0:
             enum = cast(EnumDescriptor, declared.enum_type)
-            yield _enum_fact(enum, 0)  # stored by leaving it out
+            yield _enum_fact(enum, 0)  # the default is not stored
 
 
 def declared_fields(files: tuple[FileDescriptor, ...]) -> Iterator[Fact]:
-    """Yield every field and every value of an enumeration that files of messages declare."""
+    """Yield every declared field and enumeration value."""
     for file in files:
         for enum in file.enum_types_by_name.values():
             yield from (_enum_fact(enum, number) for number in enum.values_by_number)
@@ -96,7 +96,7 @@ def _declared(descriptor: Descriptor) -> Iterator[Fact]:
 
 
 def file_name(file: FileDescriptor) -> str:
-    """Return the name of a file of messages without its folder."""
+    """Return the name of a definition file without its folder."""
     return str(file.name).rpartition("/")[2]
 
 

@@ -1,7 +1,7 @@
-"""Survey: every fixture explained, and everything that occurred in one of them counted.
+"""Survey: every fixture is explained, and all facts are counted.
 
-Bytes and occurrences count from cases that are to be read; cases that are to be refused are counted
-beside them, because what no reader accepts can occur only there.
+Bytes and facts of valid cases count; those of negative cases are counted separately, because some
+facts occur only in files that no reader accepts.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from lance_conformance.coverage.messages import (
 )
 
 VERSIONS = {(0, 1): "0.1", (0, 2): "0.1", (0, 3): "2.0", (2, 0): "2.0"}
-"""File versions by the pair in the last bytes; from 2.1 on it says itself."""
+"""File versions by the pair in the footer; from 2.1 on they are equal."""
 
 NOT_EXPLAINED = (".json", ".blob")
-"""Ends of names of files without owners: references, and blobs, which are nothing but values."""
+"""Suffixes of files that are not explained: references, and blobs."""
 
 
 @dataclass(slots=True)
 class Survey:
-    """Counts: bytes and those without an owner, and how often each fact occurred."""
+    """Counts of bytes, of those without an owner, and of each fact."""
 
     num_files: int = 0
     num_bytes: int = 0
@@ -44,15 +44,15 @@ class Survey:
     refused: Counter[Fact] = field(default_factory=Counter)
 
 
-class Explained(NamedTuple):
-    """What occurs in a file, and the number of its bytes without an owner."""
+class FileFacts(NamedTuple):
+    """The facts of a file, and the number of its bytes without an owner."""
 
     facts: Counter[Fact]
     unowned: int
 
 
 def axes() -> dict[str, tuple[str, ...]]:
-    """Return every axis with the members that are to occur, fields of messages first."""
+    """Return every axis with its members, fields of messages first."""
     declared: dict[str, list[str]] = {}
     for axis, member in declared_fields(COVERED):
         declared.setdefault(axis, []).append(member)
@@ -62,7 +62,7 @@ def axes() -> dict[str, tuple[str, ...]]:
 
 def survey(cases: Iterable[Case]) -> Survey:
     """Explain every file of every active case."""
-    found, explained = Survey(), dict[tuple[str, bytes], Explained]()
+    found, explained = Survey(), dict[tuple[str, bytes], FileFacts]()
     for case in cases:
         if case.is_active:
             for path in _files(case):
@@ -77,21 +77,21 @@ def _files(case: Case) -> Iterator[Path]:
 
 
 def _count(
-    found: Survey, case: Case, path: Path, explained: dict[tuple[str, bytes], Explained]
+    found: Survey, case: Case, path: Path, explained: dict[tuple[str, bytes], FileFacts]
 ) -> None:
-    """Count one file; `explained` holds what is known of files, which many cases share."""
+    """Count one file; `explained` caches files, which many cases share."""
     data = path.read_bytes()
     key = (path.name, hashlib.sha256(data).digest())
     if key not in explained:
         tree = explain(path)
         unowned = sum(end - start for start, end in tree.unowned)
-        explained[key] = Explained(Counter(file_facts(tree.root, data)), unowned)
+        explained[key] = FileFacts(Counter(file_facts(tree.root, data)), unowned)
     facts, unowned = explained[key]
     if case.is_negative:
         found.refused.update(facts)
         return
     found.read.update(facts)
-    if case.kind == "lint" and _is_broken(case, path):
+    if case.kind == "lint" and _is_patched(case, path):
         return
     found.num_files += 1
     found.num_bytes += len(data)
@@ -99,14 +99,14 @@ def _count(
         found.unowned[path.relative_to(case.folder).as_posix()] = unowned
 
 
-def _is_broken(case: Case, path: Path) -> bool:
-    """Whether the fault of a `lint` lies in this file and may make it unreadable."""
+def _is_patched(case: Case, path: Path) -> bool:
+    """Whether a `lint` case patches this file, which may then be unreadable."""
     return any(path.match(str(patch["target"])) for patch in case.manifest["patch"])
 
 
 def file_facts(root: Span, data: bytes) -> Iterator[Fact]:
-    """Yield everything that occurs in one explained file."""
-    version = _version(data)
+    """Yield all facts of one explained file."""
+    version = _file_version(data)
     for message in messages(root, data):
         yield from field_facts(message)
         yield from types.message_facts(message, version)
@@ -120,8 +120,8 @@ def file_facts(root: Span, data: bytes) -> Iterator[Fact]:
         yield from layouts.leaf_facts(leaf, version)
 
 
-def _version(data: bytes) -> str:
-    """Return the version of a data file; for other files one that no data file has."""
+def _file_version(data: bytes) -> str:
+    """Return the version of a data file, `none` for other files."""
     if data[-4:] != b"LANC":
         return "none"
     major, minor = int.from_bytes(data[-8:-6], "little"), int.from_bytes(data[-6:-4], "little")

@@ -1,4 +1,4 @@
-"""Types: which logical types the schemas of each file version name."""
+"""Coverage of types: the logical types in schemas of each file version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lance_conformance.coverage.messages import Fact
 
 _INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _UNITS = ("s", "ms", "us", "ns")
-_EVERYWHERE = (
+_ALL_VERSIONS = (
     *("null", "bool", *_INTEGERS, "halffloat", "float", "double"),
     *("string", "large_string", "binary", "large_binary", "fixed_size_binary"),
     *("date32:day", "date64:ms", "time32:s", "time32:ms", "time64:us", "time64:ns"),
@@ -23,25 +23,25 @@ _EVERYWHERE = (
     *("struct", "list", "list.struct", "large_list", "large_list.struct"),
     *("fixed_size_list", "fixed_size_list of bfloat16"),
 )
-_SINCE_2_2 = (*_EVERYWHERE, "map", "fixed_size_list of structs", "fixed_size_list of lists")
+_SINCE_2_2 = (*_ALL_VERSIONS, "map", "fixed_size_list of structs", "fixed_size_list of lists")
 
 AXES: dict[str, tuple[str, ...]] = {
-    "type in 0.1": _EVERYWHERE,
-    "type in 2.0": (*_EVERYWHERE, "json"),
-    "type in 2.1": (*_EVERYWHERE, "json"),
+    "type in 0.1": _ALL_VERSIONS,
+    "type in 2.0": (*_ALL_VERSIONS, "json"),
+    "type in 2.1": (*_ALL_VERSIONS, "json"),
     "type in 2.2": (*_SINCE_2_2, "json"),
     "type in 2.3": (*_SINCE_2_2, "json"),
 }
-"""Logical types without those parameters that take any number."""
+"""Axes of logical types, without unbounded parameters."""
 
 
 def message_facts(message: Message, version: str) -> Iterator[Fact]:
     """Yield the type of one field of a schema."""
     if isinstance(message, file_pb2.Field):
-        yield f"type in {version}", _reduced(message.logical_type)
+        yield f"type in {version}", _without_parameters(message.logical_type)
 
 
-def _reduced(logical: str) -> str:
+def _without_parameters(logical: str) -> str:
     kind, _, rest = logical.partition(":")
     if kind == "timestamp":
         unit, _, zone = rest.partition(":")

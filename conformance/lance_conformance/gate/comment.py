@@ -1,4 +1,4 @@
-"""Comment: the one page a change gets, as Markdown, and the same as JSON."""
+"""Report of a gate on one change, as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator, Sequence
 
 from lance_conformance import __version__
-from lance_conformance.gate.checks import Check, Colour, Finding, worst
+from lance_conformance.gate.findings import Check, Colour, Finding, worst_colour
 from lance_conformance.gate.trees import Tree
-from lance_conformance.outside_text import cleaned, markdown_code, markdown_prose
+from lance_conformance.untrusted_text import markdown_code, markdown_prose, printable_json
 
-MARKS = {Colour.GREEN: "🟢 green", Colour.YELLOW: "🟡 yellow", Colour.RED: "🔴 red"}
+COLOUR_LABELS = {Colour.GREEN: "🟢 green", Colour.YELLOW: "🟡 yellow", Colour.RED: "🔴 red"}
 
 MAX_LISTED = 20
-"""Findings listed for each check; the JSON has all."""
+"""Maximum number of findings listed for each check; the JSON has all."""
 
 
 def markdown(base: Tree, head: Tree, checks: Sequence[Check]) -> str:
@@ -27,7 +27,7 @@ def to_json(base: Tree, head: Tree, checks: Sequence[Check]) -> str:
         "gate": __version__,
         "base": base.name,
         "head": head.name,
-        "colour": worst(checks).label,
+        "colour": worst_colour(checks).label,
         "checks": [
             {
                 "name": check.name,
@@ -38,7 +38,7 @@ def to_json(base: Tree, head: Tree, checks: Sequence[Check]) -> str:
             for check in checks
         ],
     }
-    return json.dumps(cleaned(document), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(printable_json(document), indent=2, ensure_ascii=False) + "\n"
 
 
 def _entry(finding: Finding) -> dict[str, str]:
@@ -51,7 +51,7 @@ def _entry(finding: Finding) -> dict[str, str]:
 
 
 def _lines(base: Tree, head: Tree, checks: Sequence[Check]) -> Iterator[str]:
-    yield f"## {MARKS[worst(checks)]}: what this change does to the Lance format"
+    yield f"## {COLOUR_LABELS[worst_colour(checks)]}: what this change does to the Lance format"
     yield from ("", f"{markdown_code(base.name)} → {markdown_code(head.name)}", "")
     yield from ("| check | verdict | red | yellow |", "|---|---|---|---|")
     for check in checks:
@@ -69,12 +69,12 @@ def _row(check: Check) -> str:
     if check.skipped:
         return f"| {check.name} | not judged: {markdown_prose(check.skipped)} | | |"
     counts = [sum(f.colour == colour for f in check.findings) for colour in reversed(Colour)]
-    return f"| {check.name} | {MARKS[check.colour]} | {counts[0]} | {counts[1]} |"
+    return f"| {check.name} | {COLOUR_LABELS[check.colour]} | {counts[0]} | {counts[1]} |"
 
 
 def _item(finding: Finding) -> str:
-    mark = MARKS[finding.colour].split()[0]
-    told = f": {markdown_prose(finding.text)}"
+    mark = COLOUR_LABELS[finding.colour].split()[0]
+    text = f": {markdown_prose(finding.text)}"
     if finding.clause and finding.clause != finding.place:
-        told += f" ({markdown_prose(finding.clause)})"
-    return f"* {mark} {markdown_code(finding.place)}{told}"
+        text += f" ({markdown_prose(finding.clause)})"
+    return f"* {mark} {markdown_code(finding.place)}{text}"

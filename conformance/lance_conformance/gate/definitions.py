@@ -1,6 +1,6 @@
 """Definitions: the messages of a folder of `.proto` files, flattened for comparison.
 
-`buf` compiles them; every message, field and enumeration value is then known by its full name.
+`buf` compiles them; every message, field and enumeration value is identified by its full name.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorSet,
 )
 
-NO_BUF = "the program buf is not installed; install it with: pip install 'lance-conformance[gate]'"
+BUF_MISSING_TEXT = (
+    "the program buf is not installed; install it with: pip install 'lance-conformance[gate]'"
+)
 
 
-class NoBuf(Exception):
+class BufMissing(Exception):
     """The compiler of `.proto` files is not installed."""
 
 
-class NotCompiled(Exception):
-    """A folder of definitions does not compile; the text is the compiler's."""
+class CompileError(Exception):
+    """A folder of definitions does not compile; the message is that of the compiler."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field; `oneof` is empty outside one, `presence` is whether absent and 0 are two things."""
+    """A field; `oneof` is empty outside one, `presence` is whether absent and 0 differ."""
 
     number: int
     kind: str
@@ -46,7 +48,7 @@ class Field:
 class Definitions:
     """Messages with their fields and enumerations with their values, by full name.
 
-    `maps` has the kinds of key and value of each map field, by the name of its made-up message.
+    `maps` has the kinds of key and value of each map field, by the name of its entry message.
     """
 
     messages: dict[str, dict[str, Field]] = field(default_factory=dict)
@@ -54,19 +56,19 @@ class Definitions:
     enums: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def roots(self) -> set[str]:
-        """Return the messages no field refers to: what files hold and type URLs of `Any` name."""
+        """Return the messages that no field refers to: roots of files, and targets of type URLs."""
         used = {f.kind for fields in self.messages.values() for f in fields.values()}
         inner = {name for name in self.messages if name.rpartition(".")[0] in self.messages}
         return self.messages.keys() - used - inner
 
 
-def compiled(folder: Path) -> Definitions:
-    """Return what a folder of `.proto` files defines. Raises NotCompiled."""
+def compile_definitions(folder: Path) -> Definitions:
+    """Return the definitions of a folder of `.proto` files. Raises CompileError."""
     with tempfile.TemporaryDirectory() as scratch:
         image = Path(scratch, "image.binpb")
-        done = buf("build", source(folder, Path(scratch, "in")), "-o", str(image))
+        done = run_buf("build", copy_definitions(folder, Path(scratch, "in")), "-o", str(image))
         if done.returncode != 0:
-            raise NotCompiled(done.stderr.strip())
+            raise CompileError(done.stderr.strip())
         files = FileDescriptorSet.FromString(image.read_bytes())
     found = Definitions()
     for file in files.file:
@@ -78,10 +80,10 @@ def compiled(folder: Path) -> Definitions:
     return found
 
 
-def source(folder: Path, target: Path) -> str:
+def copy_definitions(folder: Path, target: Path) -> str:
     """Copy the `.proto` files of a folder to `target` and return its path.
 
-    Settings that lie beside them stay behind: what counts as a break is the gate's to say.
+    Settings files are not copied: the gate itself defines what a breaking change is.
     """
     target.mkdir()
     for path in sorted(folder.glob("*.proto")):
@@ -89,20 +91,20 @@ def source(folder: Path, target: Path) -> str:
     return str(target)
 
 
-def buf(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run `buf`. Raises NoBuf where it is not installed."""
+def run_buf(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `buf`. Raises BufMissing where it is not installed."""
     return subprocess.run([buf_path(), *arguments], capture_output=True, text=True, check=False)
 
 
 def buf_path() -> str:
-    """Return the path of `buf`: of PATH, or of this Python's environment. Raises NoBuf."""
+    """Return the path of `buf`, on PATH or in this environment. Raises BufMissing."""
     found = shutil.which("buf") or shutil.which("buf", path=str(Path(sys.executable).parent))
     if found is None:
-        raise NoBuf(NO_BUF)
+        raise BufMissing(BUF_MISSING_TEXT)
     return found
 
 
-def prose(folder: Path) -> str:
+def comments_of(folder: Path) -> str:
     """Return the comments of a folder of `.proto` files."""
     texts = (path.read_text("utf-8") for path in sorted(folder.glob("*.proto")))
     return "\n".join(line for text in texts for line in re.findall(r"//(.*)", text))

@@ -1,4 +1,4 @@
-"""Golden drift: published cases are never edited; what changed of them, and what is new."""
+"""Golden drift: changes of published cases, which must not be edited, and new cases."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import stored, suite
+from lance_conformance import case_storage, suite
 from lance_conformance.cases import MANIFEST
-from lance_conformance.gate.checks import Check, Colour, Finding
+from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
 from lance_conformance.suite import SUITE
 
 NAME = "golden drift"
 
-JUDGED = ("kind", "input", "expect", "patch", "requires")
-"""Parts of a manifest that decide a verdict."""
+VERDICT_MEMBERS = ("kind", "input", "expect", "patch", "requires")
+"""Members of a manifest that affect a verdict."""
 
 
 def check(base: Tree, head: Tree) -> Check:
-    """Return the cases of the base that the head lost, withdrew or changed."""
+    """Return the check on cases of the base that the head removed, withdrew or changed."""
     if base.fixtures is None or head.fixtures is None:
         return Check(NAME, skipped="a tree has no fixtures")
     return Check(NAME, tuple(_drift(base.fixtures, head.fixtures)))
 
 
-def brought(base: Path, head: Path) -> list[str]:
-    """Return the ids of cases whose bytes the base does not have."""
+def new_or_changed(base: Path, head: Path) -> list[str]:
+    """Return the ids of cases that are new or changed in the head."""
     before, after = published(base), published(head)
     return sorted(name for name, digest in after.items() if before.get(name) != digest)
 
@@ -43,22 +43,22 @@ def _drift(base: Path, head: Path) -> Iterator[Finding]:
     before, after = published(base), published(head)
     for name, digest in before.items():
         if name not in after or not (head / name / MANIFEST).is_file():
-            yield Finding(Colour.RED, name, "published, and gone")
+            yield Finding(Colour.RED, name, "published, and removed")
         elif after[name] == digest and suite.tree_hash(head / name) != digest:
-            text = f"published, and its files are not those of {SUITE}"
+            text = f"published, and its files do not match {SUITE}"
             yield Finding(Colour.RED, name, text)
         elif after[name] != digest:
-            yield from _changed(name, base / name, head / name)
+            yield from _change_findings(name, base / name, head / name)
 
 
-def _changed(name: str, base: Path, head: Path) -> Iterator[Finding]:
+def _change_findings(name: str, base: Path, head: Path) -> Iterator[Finding]:
     was, now = _manifest(base), _manifest(head)
     if now.get("status") == "withdrawn" and now.get("withdrawn"):
         yield Finding(Colour.YELLOW, name, f"withdrawn: {now['withdrawn']}")
         return
-    for path in sorted(_bytes(base) ^ _bytes(head)):
+    for path in sorted(_file_hashes(base) ^ _file_hashes(head)):
         yield Finding(Colour.RED, name, f"published, and the bytes of {path[0]} changed")
-    parts = [part for part in JUDGED if was.get(part) != now.get(part)]
+    parts = [part for part in VERDICT_MEMBERS if was.get(part) != now.get(part)]
     if parts:
         yield Finding(Colour.RED, name, f"published, and its {', '.join(parts)} changed")
     others = sorted(k for k in was.keys() | now.keys() if was.get(k) != now.get(k))
@@ -67,11 +67,11 @@ def _changed(name: str, base: Path, head: Path) -> Iterator[Finding]:
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(stored.read_case(folder)[MANIFEST])
+    document: dict[str, Any] = json.loads(case_storage.read_case(folder)[MANIFEST])
     return document
 
 
-def _bytes(folder: Path) -> set[tuple[str, str]]:
+def _file_hashes(folder: Path) -> set[tuple[str, str]]:
     """Return name and hash of every file of a case but its manifest."""
     files = suite.case_files(folder)
     return {(name, sha256(data).hexdigest()) for name, data in files.items() if name != MANIFEST}

@@ -1,8 +1,8 @@
-"""Messages: what a change of the `.proto` files does to bytes that exist and to readers that do.
+"""Messages: effects of a change of the `.proto` files on existing bytes and readers.
 
-Wire breaks are found by `buf`. Ours is what it cannot know: the type URLs of `Any`, presence that
-comes or goes, what was added and which clause says what an old reader does with it, and whether
-the specification speaks of it at all.
+`buf` finds wire breaks. This module adds what it cannot know: type URLs of `Any`, changes of
+presence, additions with the clause on how an old reader reacts, and whether the specification
+mentions them.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from lance_conformance.gate.checks import Check, Colour, Finding
 from lance_conformance.gate.definitions import (
+    CompileError,
     Definitions,
     Field,
-    NotCompiled,
-    buf,
-    compiled,
-    prose,
-    source,
+    comments_of,
+    compile_definitions,
+    copy_definitions,
+    run_buf,
 )
+from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
 
 UNKNOWN_FIELD = "L.wire.unknown-field"
-"""What readers do with a field they do not know."""
+"""Clause on unknown fields."""
 
 UNKNOWN_ARM = {
     "Transaction.operation": "L.txn.conflict.unknown",
@@ -34,14 +34,14 @@ UNKNOWN_ARM = {
     "PageLayout.layout": "L.page.layout.present",
     "CompressiveEncoding.compression": "L.codec.encoding.present",
 }
-"""What they do with an arm they do not know, by the last two names of the oneof."""
+"""Clauses on unknown arms, by the last two names of the oneof."""
 
 Maps = Mapping[str, tuple[str, str]]
-"""Kinds of key and value by the name of a map's made-up message."""
+"""Kinds of key and value by the name of a map's entry message."""
 
 _BREAKING = '{"version":"v2","breaking":{"use":["WIRE"]}}'
-_RETYPED = re.compile(r'type from "([^"]+)" to "([^"]+)"')
-_MARK = re.compile(r"nonnormative", re.IGNORECASE)
+_TYPE_CHANGE = re.compile(r'type from "([^"]+)" to "([^"]+)"')
+_NONNORMATIVE = re.compile(r"nonnormative", re.IGNORECASE)
 
 
 def check(base: Tree, head: Tree) -> list[Check]:
@@ -50,32 +50,35 @@ def check(base: Tree, head: Tree) -> list[Check]:
     if base.protos is None or head.protos is None:
         return [Check(name, skipped="a tree has no .proto files") for name in names]
     try:
-        before, after = compiled(base.protos), compiled(head.protos)
+        before, after = compile_definitions(base.protos), compile_definitions(head.protos)
         broken = list(_wire_breaks(base.protos, head.protos, before.maps, after.maps))
-    except NotCompiled as error:
+    except CompileError as error:
         return [Check(names[0], (Finding(Colour.RED, "protos", str(error)),))]
     broken += _type_urls(before, after)
     added = sorted(_additions(before, after), key=lambda finding: finding.place)
     return [
         Check(names[0], tuple(broken)),
         Check(names[1], (*added, *_presence(before, after))),
-        _spoken_of(names[2], [finding.place for finding in added], head),
+        _undocumented(names[2], [finding.place for finding in added], head),
     ]
 
 
 def _wire_breaks(base: Path, head: Path, before: Maps, after: Maps) -> Iterator[Finding]:
-    """Yield what `buf` finds, but for maps whose made-up messages changed only their names."""
+    """Yield the findings of `buf`, except renamed entry messages of maps."""
     with tempfile.TemporaryDirectory() as scratch:
-        old, new = source(base, Path(scratch, "base")), source(head, Path(scratch, "head"))
+        old, new = (
+            copy_definitions(base, Path(scratch, "base")),
+            copy_definitions(head, Path(scratch, "head")),
+        )
         options = ["--error-format", "json", "--config", _BREAKING]
-        done = buf("breaking", new, "--against", old, *options)
+        done = run_buf("breaking", new, "--against", old, *options)
     for line in done.stdout.splitlines():
-        told = json.loads(line)
-        types = _RETYPED.search(told["message"])
+        found_break = json.loads(line)
+        types = _TYPE_CHANGE.search(found_break["message"])
         if types and types[1] in before and before[types[1]] == after.get(types[2]):
             continue
-        place = f"{Path(told.get('path', 'protos')).name}:{told.get('start_line', 1)}"
-        yield Finding(Colour.RED, place, f"{told['message']} ({told['type']})")
+        place = f"{Path(found_break.get('path', 'protos')).name}:{found_break.get('start_line', 1)}"
+        yield Finding(Colour.RED, place, f"{found_break['message']} ({found_break['type']})")
 
 
 def _type_urls(before: Definitions, after: Definitions) -> Iterator[Finding]:
@@ -122,13 +125,17 @@ def _presence(before: Definitions, after: Definitions) -> Iterator[Finding]:
                 yield Finding(Colour.YELLOW, f"{name}.{field_name}", text)
 
 
-def _spoken_of(name: str, added: list[str], head: Tree) -> Check:
-    """Report what was added and is neither named by a chapter nor marked where it is defined."""
+def _undocumented(name: str, added: list[str], head: Tree) -> Check:
+    """Report additions that no chapter mentions and no comment marks as nonnormative."""
     if not head.chapters:
         return Check(name, skipped="the head has no specification")
-    told = "\n".join(path.read_text("utf-8") for path in head.chapters)
-    marked = [line for line in prose(head.protos or head.root).splitlines() if _MARK.search(line)]
-    words = set(re.findall(r"\w+", "\n".join([told, *marked])))
+    chapters = "\n".join(path.read_text("utf-8") for path in head.chapters)
+    marked = [
+        line
+        for line in comments_of(head.protos or head.root).splitlines()
+        if _NONNORMATIVE.search(line)
+    ]
+    words = set(re.findall(r"\w+", "\n".join([chapters, *marked])))
     silent = [place for place in added if place.rpartition(".")[2] not in words]
     text = "no chapter names it and no comment marks it nonnormative"
     return Check(name, tuple(Finding(Colour.RED, place, text) for place in silent))

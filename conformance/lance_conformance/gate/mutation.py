@@ -1,7 +1,7 @@
-"""Mutation: the score that a tree keeps of its parsers, before and after a change.
+"""Mutation score of the parsers, before and after a change.
 
-The score is the share of mutants that some case notices. It takes hours to find out, so a tree
-keeps what was last measured, and the gate compares what both trees keep.
+The score is the share of mutants that some case detects. Measuring takes hours, so a tree stores
+the last result, and the gate compares the stored results.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lance_conformance.gate.checks import Check, Colour, Finding
+from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
 
 NAME = "mutation score"
 
 SCORE = "conformance/results/mutation.json"
-"""What a tree keeps: mutants judged, those noticed, and the share wanted, in percent."""
+"""File of the result: mutants judged, mutants detected, and the target share in percent."""
 
-POINTS = 2.0
-"""A score may be so much lower than before."""
+TOLERATED_POINTS = 2.0
+"""Tolerated decrease of the score in percentage points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What was measured, and what is wanted."""
+    """A measured score and its target."""
 
     judged: int
     noticed: int
@@ -32,12 +32,12 @@ class Score:
 
     @property
     def percent(self) -> float:
-        """The share that some case noticed."""
+        """Share of detected mutants in percent."""
         return 100 * self.noticed / max(1, self.judged)
 
 
 def check(base: Tree, head: Tree) -> Check:
-    """Return whether the score fell, or is below the bar."""
+    """Return the check that the score neither fell nor is below its target."""
     after = _score(head)
     if after is None:
         return Check(NAME, skipped=f"the head keeps no {SCORE}")
@@ -45,13 +45,13 @@ def check(base: Tree, head: Tree) -> Check:
 
 
 def _findings(before: Score | None, after: Score) -> Iterator[Finding]:
-    told = f"{after.noticed} of {after.judged} mutants are noticed, {after.percent:.1f} %"
-    if before is not None and after.percent < before.percent - POINTS:
-        yield Finding(Colour.RED, SCORE, f"{told}; before {before.percent:.1f} %")
+    counts = f"{after.noticed} of {after.judged} mutants are noticed, {after.percent:.1f} %"
+    if before is not None and after.percent < before.percent - TOLERATED_POINTS:
+        yield Finding(Colour.RED, SCORE, f"{counts}; before {before.percent:.1f} %")
     if after.percent < after.bar:
         old = before is not None and before.percent < after.bar
         colour = Colour.YELLOW if old else Colour.RED
-        yield Finding(colour, SCORE, f"{told}; wanted {after.bar:g} %{', as before' * old}")
+        yield Finding(colour, SCORE, f"{counts}; wanted {after.bar:g} %{', as before' * old}")
 
 
 def _score(tree: Tree) -> Score | None:

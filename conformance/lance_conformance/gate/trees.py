@@ -1,8 +1,8 @@
 """Trees: the two states of a repository that a gate compares.
 
 A tree is a revision of the git repository of the working directory, or a folder. A name is a folder
-only when it begins with `./`, `../` or `/`: files of a pull request must not change what a name
-means. A tree may have less than this repository: with only `.proto` files, only they are compared.
+only when it begins with `./`, `../` or `/`: files of a pull request must not change the meaning of
+a name. A tree may be partial: with only `.proto` files, only these are compared.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-_PARTS = ("protos", "spec", "fixtures", "reference", "conformance", "tools")
-"""Folders that are taken out of a revision, and the pages beside them."""
+_UNPACKED = ("protos", "spec", "fixtures", "reference", "conformance", "tools")
+"""Folders of a revision that are unpacked, in addition to the pages at its root."""
 
 _COMPARED = ("protos", "spec", "fixtures")
-"""Folders whose files are compared: a symbolic link in them could lead into the other tree."""
+"""Folders that are compared: a symbolic link in them could lead into the other tree."""
 
 _FILE_MODES = ("100644", "100755")
 """Modes of regular files in git; others are symbolic links and submodules."""
 
 
-class NoTree(Exception):
-    """What was named is neither a folder nor a revision, or cannot be compared."""
+class TreeError(Exception):
+    """A name is neither a folder nor a revision, or its tree cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """One state: `name` for the report, the folder of its files, the `commit` of a revision."""
+    """One tree: its `name` in the report, its folder, and the `commit` of a revision."""
 
     name: str
     root: Path
@@ -45,7 +45,7 @@ class Tree:
     @property
     def register(self) -> Path | None:
         """File of the clauses."""
-        return _existing(self.root / "spec" / "register.json")
+        return _file_or_none(self.root / "spec" / "register.json")
 
     @property
     def chapters(self) -> list[Path]:
@@ -55,31 +55,31 @@ class Tree:
     @property
     def fixtures(self) -> Path | None:
         """Folder of the cases."""
-        suite = _existing(self.root / "fixtures" / "SUITE.json")
+        suite = _file_or_none(self.root / "fixtures" / "SUITE.json")
         return suite.parent if suite else None
 
     @property
     def packages(self) -> tuple[Path, Path] | None:
         """Import folders of the reference and of the suite."""
         folders = (self.root / "reference", self.root / "conformance")
-        wanted = (folders[0] / "lanceref", folders[1] / "lance_conformance")
-        return folders if all(folder.is_dir() for folder in wanted) else None
+        packages = (folders[0] / "lanceref", folders[1] / "lance_conformance")
+        return folders if all(folder.is_dir() for folder in packages) else None
 
 
 @contextmanager
-def opened(name: str) -> Iterator[Tree]:
-    """Give the tree of a revision, or of a folder written `./x`, `../x` or `/x`. Raises NoTree.
+def open_tree(name: str) -> Iterator[Tree]:
+    """Provide the tree of a revision, or of a folder `./x`, `../x` or `/x`. Raises TreeError.
 
-    A revision is unpacked into a scratch folder that lives as long as the context.
+    A revision is unpacked into a scratch folder for the duration of the context.
     """
     if name in (".", "..") or name.startswith(("./", "../", "/")):
         root = Path(name).absolute()
         if not root.is_dir():
-            raise NoTree(f"no such folder: {name}")
+            raise TreeError(f"no such folder: {name}")
         _refuse_links(root)
         yield Tree(name, root)
         return
-    commit = _commit(name)
+    commit = _commit_id(name)
     with tempfile.TemporaryDirectory(prefix="lance-gate-") as folder:
         _unpack(commit, Path(folder))
         yield Tree(f"{name} ({commit[:12]})", Path(folder), commit)
@@ -92,47 +92,49 @@ def is_same(base: Tree, head: Tree) -> bool:
     return base.root.resolve() == head.root.resolve()
 
 
-def _commit(name: str) -> str:
-    """Return the id of the commit that a name stands for. Raises NoTree."""
+def _commit_id(name: str) -> str:
+    """Return the commit id of a name. Raises TreeError."""
     shown = f"{name[:80]!r}"
     options = ["-c", "core.warnAmbiguousRefs=true"]
     done = _git(*options, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
-    told = done.stderr.decode(errors="replace")
+    message = done.stderr.decode(errors="replace")
     if done.returncode != 0:
         hint = f"; write ./{name} for the folder" if Path(name).is_dir() else ""
-        raise NoTree(f"{shown} is not a revision of git{hint}: {told.strip()}")
-    if "ambiguous" in told:
-        raise NoTree(f"{shown} names several refs: write it as refs/remotes/..., or as a commit id")
+        raise TreeError(f"{shown} is not a revision of git{hint}: {message.strip()}")
+    if "ambiguous" in message:
+        raise TreeError(
+            f"{shown} names several refs: write it as refs/remotes/..., or as a commit id"
+        )
     return done.stdout.decode().strip()
 
 
 def _unpack(commit: str, target: Path) -> None:
-    """Write the files of a commit as they are stored: no attribute of git changes or hides one."""
+    """Write the stored files of a commit, without applying git attributes."""
     files = dict(_listed(commit))
     ids = "".join(f"{blob}\n" for blob in files.values()).encode()
-    held = memoryview(_checked(_git("cat-file", "--batch", stdin=ids)))
+    blobs = memoryview(_git_output(_git("cat-file", "--batch", stdin=ids)))
     start = 0
     for path in files:
-        line_end = start + bytes(held[start : start + 100]).index(b"\n")
-        size = int(bytes(held[start:line_end]).split()[2])
-        _write(target / path, held[line_end + 1 : line_end + 1 + size], path)
+        line_end = start + bytes(blobs[start : start + 100]).index(b"\n")
+        size = int(bytes(blobs[start:line_end]).split()[2])
+        _write(target / path, blobs[line_end + 1 : line_end + 1 + size], path)
         start = line_end + 1 + size + 1
 
 
 def _listed(commit: str) -> Iterator[tuple[str, str]]:
-    """Yield path and blob of the files below the parts of a commit. Raises NoTree."""
-    listed = _checked(_git("ls-tree", "--full-tree", "-r", "-z", commit))
+    """Yield path and blob of the unpacked files of a commit. Raises TreeError."""
+    listed = _git_output(_git("ls-tree", "--full-tree", "-r", "-z", commit))
     for line in listed.split(b"\0")[:-1]:
         entry, _, name = line.partition(b"\t")
         mode, _, blob = entry.decode().split()
         path = os.fsdecode(name)
         parts = path.split("/")
-        if parts[0] not in _PARTS and not (len(parts) == 1 and path.endswith(".md")):
+        if parts[0] not in _UNPACKED and not (len(parts) == 1 and path.endswith(".md")):
             continue
         if mode not in _FILE_MODES:
-            raise NoTree(f"{path!r} in {commit[:12]} is a symbolic link or a submodule")
+            raise TreeError(f"{path!r} in {commit[:12]} is a symbolic link or a submodule")
         if any(part in ("", ".", "..") for part in parts):
-            raise NoTree(f"{path!r} in {commit[:12]} leads out of its tree")
+            raise TreeError(f"{path!r} in {commit[:12]} leads out of its tree")
         yield path, blob
 
 
@@ -142,11 +144,11 @@ def _write(path: Path, data: memoryview, name: str) -> None:
         with path.open("xb") as out:
             out.write(data)
     except OSError as error:
-        raise NoTree(f"{name!r} cannot be unpacked: {error.strerror}") from error
+        raise TreeError(f"{name!r} cannot be unpacked: {error.strerror}") from error
 
 
 def _refuse_links(root: Path) -> None:
-    """Raise NoTree for a symbolic link among the files that are compared."""
+    """Raise TreeError for a symbolic link among the compared files."""
     links = [path for path in root.glob("*.proto") if path.is_symlink()]
     for part in _COMPARED:
         links += [root / part] if (root / part).is_symlink() else []
@@ -154,7 +156,7 @@ def _refuse_links(root: Path) -> None:
             paths = (Path(folder, name) for name in (*folders, *files))
             links += [path for path in paths if path.is_symlink()]
     if links:
-        raise NoTree(f"{str(links[0])!r} is a symbolic link")
+        raise TreeError(f"{str(links[0])!r} is a symbolic link")
 
 
 def _git(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -164,11 +166,11 @@ def _git(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[byt
     )
 
 
-def _checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
+def _git_output(done: subprocess.CompletedProcess[bytes]) -> bytes:
     if done.returncode != 0:
-        raise NoTree(f"git failed: {done.stderr.decode(errors='replace').strip()}")
+        raise TreeError(f"git failed: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout
 
 
-def _existing(path: Path) -> Path | None:
+def _file_or_none(path: Path) -> Path | None:
     return path if path.is_file() else None

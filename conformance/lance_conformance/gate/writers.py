@@ -1,7 +1,7 @@
-"""Writer drift: whether the oracle still writes the bytes that are published.
+"""Writer drift: whether the oracle still writes the published bytes.
 
-Files of 2.0 and later are made again from their recipes by the oracle that is installed. The order
-of a protobuf map is no property of a file, and tables of FSST are trained at random.
+Files of 2.0 and later are written again from their recipes by the installed oracle. The order of
+protobuf map entries is ignored, and FSST symbol tables are trained at random.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lance_conformance import cases
-from lance_conformance.gate.checks import Check, Colour, Finding
+from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
 from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
 
 NAME = "writer drift"
 
-WRITTEN = "file/2.*/**"
-"""Cases whose files are deterministic, but for what their module says."""
+DETERMINISTIC_CASES = "file/2.*/**"
+"""Cases with deterministic files, with the exceptions above."""
 
 
 def check(head: Tree) -> Check:
-    """Return the oracle's files of the head whose recipes give other bytes now."""
+    """Return the check on files of the oracle whose recipes now give other bytes."""
     if head.packages is None or head.fixtures is None:
         return Check(NAME, skipped="the head has no fixtures")
     if importlib.util.find_spec("lance") is None:
@@ -40,7 +40,7 @@ def _generate(head: Tree, folder: str) -> None:
     path = os.pathsep.join(str(package) for package in head.packages or ())
     command = [sys.executable, "-m", "lance_conformance.cli", "generate", "--out", folder]
     done = subprocess.run(
-        [*command, "--only", WRITTEN],
+        [*command, "--only", DETERMINISTIC_CASES],
         env={**os.environ, "PYTHONPATH": path},
         cwd=head.root,
         capture_output=True,

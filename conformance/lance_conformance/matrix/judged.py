@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lance_conformance.failures import Failure
+from lance_conformance.command_error import CommandError
 
 REPORT = "report.jsonl"
 """The report, in a folder of its own for each implementation."""
@@ -36,7 +36,7 @@ class Judged:
         return f"{self.name} {self.version}"
 
 
-class NoReport(Failure):
+class NoReport(CommandError):
     """A folder holds no finished report."""
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lance_conformance import __version__, violations
+from lance_conformance import __version__, violation_policy
 from lance_conformance.cases import Case
 from lance_conformance.matrix import moves
 from lance_conformance.matrix.floors import NOT_RUN, first_that_differs, floors
@@ -48,7 +48,7 @@ def document(
 def _row(case: Case, releases: Sequence[Judged], others: Sequence[Judged]) -> dict[str, Any]:
     told = {one.version: one.outcomes.get(case.id, NOT_RUN) for one in releases}
     row: dict[str, Any] = {"case": case.id, "kind": case.kind, "releases": told}
-    row["right"] = violations.right(case)
+    row["right"] = violation_policy.correct_answers(case)
     if told:
         row["differs_first"] = first_that_differs(told, list(told))
     row["others"] = {one.label: one.outcomes.get(case.id, NOT_RUN) for one in others}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from lance_conformance import __version__
 from lance_conformance.cases import Case
-from lance_conformance.known_edit import FOLDERS
+from lance_conformance.known_failures_edit import ABSOLUTE_FOLDERS
 from lance_conformance.matrix.floors import NOT_RUN, feature
 from lance_conformance.matrix.judged import Judged
 from lance_conformance.outcomes import GOOD, MEANINGS, Outcome
@@ -66,6 +66,6 @@ def _listed(one: Judged, outcome: Outcome, ids: Sequence[str]) -> Iterator[str]:
     yield from ("", f"## {outcome} ({len(ids)})", "")
     for case_id in ids[:MAX_LISTED]:
         detail = (one.details[case_id].splitlines() or [""])[0].replace("`", "'")
-        yield f"* `{case_id}`: {FOLDERS.sub('…/', detail)[:MAX_DETAIL]}"
+        yield f"* `{case_id}`: {ABSOLUTE_FOLDERS.sub('…/', detail)[:MAX_DETAIL]}"
     if len(ids) > MAX_LISTED:
         yield f"* … and {len(ids) - MAX_LISTED} more"

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from lance_conformance import judging
+from lance_conformance import suite_run
 from lance_conformance.cases import Selection
-from lance_conformance.judging import Order
 from lance_conformance.matrix import judged
 from lance_conformance.matrix.judged import Judged
 from lance_conformance.matrix.wheels import cache, interpreter
 from lance_conformance.matrix.writing import written
 from lance_conformance.reports import files
 from lance_conformance.session import Session
+from lance_conformance.suite_run import RunOptions
 
 ADAPTER_NEEDS = ("protobuf", "pyroaring", "datafusion==54.1.*")
 """What the adapter of pylance imports besides pylance and what that brings."""
@@ -53,8 +53,8 @@ def run(release: str, selection: Selection, fixtures: Path | None, out: Path) ->
     with tempfile.TemporaryDirectory(prefix="lance-conformance-") as name:
         scratch = Path(os.path.realpath(name))
         if not judged.is_done(folder):
-            order = Order(command(release, scratch), selection, fixtures)
-            files.write(judging.judge(order), folder, ["json"])
+            order = RunOptions(command(release, scratch), selection, fixtures)
+            files.write(suite_run.run_suite(order), folder, ["json"])
         if not (folder / judged.WRITTEN).exists():
             outcomes = _ask_to_write(command(release, scratch), selection, fixtures, scratch)
             text = json.dumps(outcomes, indent=1, sort_keys=True) + "\n"
@@ -66,7 +66,7 @@ def _ask_to_write(
     adapter: Sequence[str], selection: Selection, fixtures: Path | None, scratch: Path
 ) -> dict[str, str]:
     session = Session(adapter, scratch / "writing")
-    _, chosen = judging.choose(Order(adapter, selection, fixtures))
+    _, chosen = suite_run.select_cases(RunOptions(adapter, selection, fixtures))
     try:
         return written(session, chosen)
     finally:

@@ -16,9 +16,9 @@ from pylanceref.dataset import dataset
 
 from lance_conformance.cases import Case
 from lance_conformance.checks import HoldsTable, expected_table
-from lance_conformance.compare import first_difference
 from lance_conformance.outcomes import Outcome
 from lance_conformance.session import Session
+from lance_conformance.table_diff import first_difference
 
 OPERATION = "write.dataset"
 
@@ -63,7 +63,7 @@ def _written(session: Session, case: Case, expected: HoldsTable) -> str:
     fields = {"input": str(given.absolute()), "uri": str(uri), "mode": "create"}
     fields["version"] = str(case.requires["file_version"])
     try:
-        answer = session.ask(OPERATION, fields, case.limits)
+        answer = session.request(OPERATION, fields, case.limits)
         if answer.response is None:
             return str(answer.outcome)
         if answer.response.get("panicked"):

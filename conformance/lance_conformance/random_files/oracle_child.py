@@ -14,9 +14,9 @@ from threading import Timer
 
 import pyarrow as pa
 
-from lance_conformance.compare import first_difference
 from lance_conformance.oracle import lance_file
 from lance_conformance.random_files.settled import settled
+from lance_conformance.table_diff import first_difference
 
 PATIENCE = 60
 """Seconds that one file may take."""

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pylanceref
 from pylanceref.file import LanceFileReader
 
-from lance_conformance.compare import first_difference
 from lance_conformance.random_files.settled import settled
+from lance_conformance.table_diff import first_difference
 
 Reading = tuple[str, pa.Table, pa.Table]
 """What was read, the table it must give, the table it gave."""

@@ -11,7 +11,7 @@ from lanceref.core.errors import LanceError
 from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersion
 from pylanceref.file import LanceFileWriter
 
-from lance_conformance.guarded import guarded
+from lance_conformance.guarded_call import guarded
 from lance_conformance.known_divergences import find
 from lance_conformance.oracle import lance_file
 from lance_conformance.random_files.oracle_child import OracleChild

@@ -12,14 +12,14 @@ from itertools import pairwise
 import pyarrow as pa
 from lanceref.proto import encodings_v2_1_pb2 as pb
 
-from lance_conformance.recipes.edits import built
+from lance_conformance.recipes.edits import build
 from lance_conformance.recipes.handmade_files import fast_lanes, words
 
 Block = tuple[pb.CompressiveEncoding, bytes]
 """A description and its bytes; none for what lies in the description."""
 
 SCHEMES = {"lz4": pb.COMPRESSION_ALGORITHM_LZ4, "zstd": pb.COMPRESSION_ALGORITHM_ZSTD}
-described = partial(built, pb.CompressiveEncoding)
+described = partial(build, pb.CompressiveEncoding)
 """Describes an encoding by paths and values."""
 
 
@@ -58,7 +58,7 @@ def compressed(inner: Block, scheme: str = "lz4", level: int | None = None) -> B
     return encoding, size + bytes(codec.compress(inner[1], asbytes=True))
 
 
-def runs(values: Block, lengths: Block) -> Block:
+def rle(values: Block, lengths: Block) -> Block:
     """Frame the values of runs and their lengths."""
     encoding = described({"rle.values": values[0], "rle.run_lengths": lengths[0]})
     if not values[1] and not lengths[1]:
@@ -71,26 +71,26 @@ def constant(value: int, bits: int) -> Block:
     return described({"constant.value": words(value, width=bits // 8)}), b""
 
 
-def steps(start: int, step: int, bits: int) -> Block:
+def range_(start: int, step: int, bits: int) -> Block:
     """Count from a start by a step."""
     paths = {"uncompressed_bits_per_value": bits, "start": start, "step": step}
     return described({f"range.{path}": value for path, value in paths.items()}), b""
 
 
-def differences(base: int, deltas: Block, bits: int) -> Block:
+def delta(base: int, deltas: Block, bits: int) -> Block:
     """Add differences to a base."""
     paths = {"uncompressed_bits_per_value": bits, "base": base, "deltas": deltas[0]}
     return described({f"delta.{path}": value for path, value in paths.items()}), deltas[1]
 
 
-def distinct(indices: Block, items: Block, num_items: int) -> Block:
+def dictionary(indices: Block, items: Block, num_items: int) -> Block:
     """Frame indices and the items that they name."""
     paths = {"indices": indices[0], "items": items[0], "num_dictionary_items": num_items}
     encoding = described({f"dictionary.{path}": value for path, value in paths.items()})
     return encoding, words(len(indices[1]), len(items[1])) + indices[1] + items[1]
 
 
-def every(values: Sequence[int], bits: int) -> dict[str, Block]:
+def codecs(values: Sequence[int], bits: int) -> dict[str, Block]:
     """Return values in each codec that can hold any."""
     pool = sorted(set(values))
     picks = [pool.index(value) for value in values]
@@ -102,22 +102,22 @@ def every(values: Sequence[int], bits: int) -> dict[str, Block]:
         "general": compressed(flat(values, bits)),
         "general at a level": compressed(flat(values, bits), level=4),
         "general, zstd": compressed(flat(values, bits), "zstd"),
-        "rle": runs(flat(values, bits), flat(ones, 32)),
-        "rle, constant lengths": runs(flat(values, bits), constant(1, 32)),
-        "rle, packed lengths": runs(flat(values, bits), out_of_line(ones, 32)),
-        "rle, packed values": runs(out_of_line(values, bits), flat(ones, 32)),
-        "dictionary": distinct(flat(picks, 32), flat(pool, bits), len(pool)),
-        "dictionary, packed indices": distinct(inline(picks, 32), flat(pool, bits), len(pool)),
+        "rle": rle(flat(values, bits), flat(ones, 32)),
+        "rle, constant lengths": rle(flat(values, bits), constant(1, 32)),
+        "rle, packed lengths": rle(flat(values, bits), out_of_line(ones, 32)),
+        "rle, packed values": rle(out_of_line(values, bits), flat(ones, 32)),
+        "dictionary": dictionary(flat(picks, 32), flat(pool, bits), len(pool)),
+        "dictionary, packed indices": dictionary(inline(picks, 32), flat(pool, bits), len(pool)),
     }
 
 
-def rising(values: Sequence[int], bits: int) -> dict[str, Block]:
+def ascending(values: Sequence[int], bits: int) -> dict[str, Block]:
     """Return values that rise in each codec that can hold such; differences are not nested far."""
     first = values[0]
     deltas = [after - before for before, after in pairwise(values)]
     packed = {name: make(deltas, bits) for name, make in _DELTAS.items()}
-    named = {f"delta, {name}": differences(first, made, bits) for name, made in packed.items()}
-    return {**every(values, bits), **named}
+    named = {f"delta, {name}": delta(first, made, bits) for name, made in packed.items()}
+    return {**codecs(values, bits), **named}
 
 
 _DELTAS = {"flat": flat, "inline": inline, "out of line": out_of_line}

@@ -10,17 +10,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance import __version__, oracle, stored, suite
+from lance_conformance import __version__, case_storage, oracle, suite
 from lance_conformance.derived_requirements import derive
-from lance_conformance.hexmap import HEXMAP, hexmap
-from lance_conformance.recipes.change import Patch, apply
-from lance_conformance.recipes.model import DATA, DATASET, Acting, Negative, Positive, Recipe
+from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
+from lance_conformance.recipes.apply_change import Patch, apply
+from lance_conformance.recipes.model import DATA, DATASET, Negative, Positive, Recipe, Scenario
 
 EXPECT = "expect.arrow"
 """Name of the expected table, an Arrow IPC file."""
 
 
-def build(recipes: Iterable[Recipe], kept: Mapping[str, list[str]], out: Path) -> list[str]:
+def build(recipes: Iterable[Recipe], kept_clauses: Mapping[str, list[str]], out: Path) -> list[str]:
     """Write the cases that do not exist yet below `out`; return their ids. Parents come first.
 
     `kept` names the clauses of every positive case, as `clauses_kept` says.
@@ -31,16 +31,16 @@ def build(recipes: Iterable[Recipe], kept: Mapping[str, list[str]], out: Path) -
         if (folder / "case.json").exists():
             continue
         if isinstance(recipe, Positive):
-            _build_positive(recipe, kept[recipe.id], folder)
-        elif isinstance(recipe, Acting):
-            _build_acting(recipe, folder)
+            _build_positive(recipe, kept_clauses[recipe.id], folder)
+        elif isinstance(recipe, Scenario):
+            _build_scenario(recipe, folder)
         else:
             _build_negative(recipe, out)
         written.append(recipe.id)
     return written
 
 
-def clauses_kept(recipes: Iterable[Recipe]) -> dict[str, list[str]]:
+def clauses_shown(recipes: Iterable[Recipe]) -> dict[str, list[str]]:
     """Return the clauses each positive case shows: its own, and those its negatives break."""
     kept = {r.id: list(r.clauses) for r in recipes if isinstance(r, Positive)}
     for recipe in recipes:
@@ -81,7 +81,7 @@ def _build_positive(recipe: Positive, clauses: list[str], folder: Path) -> None:
 
 
 def _build_negative(recipe: Negative, out: Path) -> None:
-    parent_folder = stored.case_folder(out / recipe.parent)
+    parent_folder = case_storage.case_folder(out / recipe.parent)
     parent = json.loads((parent_folder / "case.json").read_text(encoding="utf-8"))
     files, patch = apply(recipe.change, read_files(parent_folder, parent))
     folder = out / recipe.id
@@ -103,7 +103,7 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     case["patch"] = [_patch(patch, recipe.meaning)]
     case["input"] = _input(files)
     if "args" in parent["input"]:
-        case["input"]["args"] = _asked(parent["input"]["args"], recipe.kind)
+        case["input"]["args"] = _negative_args(parent["input"]["args"], recipe.kind)
     if recipe.kind == "lint":
         stated = {
             key: parent["requires"][key] for key in ("op", "index") if key in parent["requires"]
@@ -119,22 +119,22 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     _write_case(folder, case, files)
 
 
-def _asked(args: Mapping[str, object], kind: str) -> dict[str, object]:
+def _negative_args(args: Mapping[str, object], kind: str) -> dict[str, object]:
     """Return what is asked of a parent's negative; past an index that is wrong and can be read."""
     asking = {"filter", "nearest"} & args.keys()
     past = {"use_index": False} if kind == "lint" and asking else {}
     return {**args, **past}
 
 
-def _build_acting(recipe: Acting, folder: Path) -> None:
+def _build_scenario(recipe: Scenario, folder: Path) -> None:
     plan = recipe.make()
     folder.mkdir(parents=True)
     _write_files(folder, plan.files)
     for name, table in plan.inputs.items():
         _write_table(folder / name, table)
     case = _header(recipe.id, recipe.title, recipe.kind)
-    kept = [{"id": clause, "role": "positive"} for clause in recipe.clauses]
-    case["clauses"] = kept + [{"id": clause, "role": "negative"} for clause in recipe.broken]
+    positive = [{"id": clause, "role": "positive"} for clause in recipe.clauses]
+    case["clauses"] = positive + [{"id": clause, "role": "negative"} for clause in recipe.broken]
     case["provenance"] = {"made_by": "reference", "version": __version__, "recipe": recipe.id}
     case["input"] = {**_input(plan.files), "args": dict(plan.read)}
     case["input"]["steps"] = [
@@ -149,17 +149,17 @@ def _build_acting(recipe: Acting, folder: Path) -> None:
     case["expect"] = [expect]
     if recipe.writer_flags is not None:
         case["requires"]["writer_flags"] = str(recipe.writer_flags)
-        held_back = {"choice": "unknown", "race": {"allowed": ["refused", "conflict"]}}
-        case["expect"] = [{"choice": "known", **expect}, held_back]
+        refusal = {"choice": "unknown", "race": {"allowed": ["refused", "conflict"]}}
+        case["expect"] = [{"choice": "known", **expect}, refusal]
     _write_case(folder, case, plan.files)
 
 
 def read_files(folder: Path, case: Mapping[str, dict[str, object]]) -> dict[str, bytes]:
     """Return the input files of a case by the names its manifest gives them."""
-    given = case["input"]
-    if "path" in given:
-        return {DATA: (folder / str(given["path"])).read_bytes()}
-    listed = given["files"]
+    case_input = case["input"]
+    if "path" in case_input:
+        return {DATA: (folder / str(case_input["path"])).read_bytes()}
+    listed = case_input["files"]
     assert isinstance(listed, dict)
     return {name: (folder / DATASET / name).read_bytes() for name in listed}
 
@@ -187,7 +187,7 @@ def _header(case_id: str, title: str, kind: str) -> dict[str, Any]:
     return {"schema": 1, "id": case_id, "title": title, "kind": kind}
 
 
-def _requires(recipe: Positive, folder: Path, asked: Mapping[str, Any]) -> dict[str, object]:
+def _requires(recipe: Positive, folder: Path, case_input: Mapping[str, Any]) -> dict[str, object]:
     """Return the operation, the type of index, and what the bytes ask for."""
     by_kind = {
         "read-file": "file.read",
@@ -195,10 +195,10 @@ def _requires(recipe: Positive, folder: Path, asked: Mapping[str, Any]) -> dict[
         "index-search": "index.search",
         "index-bytes": "index.dump",
     }
-    block: dict[str, object] = {"op": by_kind.get(recipe.kind, "dataset.read")}
+    requires: dict[str, object] = {"op": by_kind.get(recipe.kind, "dataset.read")}
     if recipe.index:
-        block["index"] = recipe.index
-    return {**block, **derive(folder, asked)}
+        requires["index"] = recipe.index
+    return {**requires, **derive(folder, case_input)}
 
 
 def _input(files: Mapping[str, bytes]) -> dict[str, object]:
@@ -223,9 +223,9 @@ def _patch(patch: Patch, meaning: str) -> dict[str, object]:
 
 def _write_case(folder: Path, case: dict[str, object], files: Mapping[str, bytes]) -> None:
     case["introduced"] = __version__
-    (folder / "case.json").write_text(suite.canonical(case), encoding="utf-8")
+    (folder / "case.json").write_text(suite.canonical_text(case), encoding="utf-8")
     if DATA in files:
-        (folder / f"{DATA}{HEXMAP}").write_text(hexmap(files[DATA]), encoding="utf-8")
+        (folder / f"{DATA}{HEXMAP_SUFFIX}").write_text(build_hexmap(files[DATA]), encoding="utf-8")
 
 
 def _sha256(data: bytes) -> str:

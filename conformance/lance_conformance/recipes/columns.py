@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.recipes.model import Asked, Maker
-from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.model import Maker, Request
+from lance_conformance.recipes.oracle_files import column, file
 
 RANDOM_SEED = 7
 """Seed of the columns that must not compress."""
@@ -94,7 +94,7 @@ def two(start: int, end: int) -> pa.Table:
     return numbered(start, end).append_column("b", pa.array([str(i) for i in range(start, end)]))
 
 
-def replaced(table: pa.Table, name: str, values: list[object]) -> pa.Table:
+def with_column(table: pa.Table, name: str, values: list[object]) -> pa.Table:
     at = table.schema.get_field_index(name)
     return table.set_column(at, table.field(at), pa.array(values, table.field(at).type))
 
@@ -110,13 +110,13 @@ COUNT = 100
 FLAGS = pa.array([None if i % 7 == 2 else i % 3 == 0 for i in range(COUNT)])
 
 
-def far(
+def take(
     array: pa.Array, version: str, *rows: int, make: Maker | None = None, **options: Any
-) -> Asked:
+) -> Request:
     """Return the question of some rows of a file of one column, by the oracle unless `make` is."""
     made = make or file(column(array), version, **options)
-    table, asked = column(array.take(pa.array(rows))), {"rows": [*map(str, rows)]}
-    return Asked(lambda: replace(made(), table=table), "read-file", asked)
+    table, args = column(array.take(pa.array(rows))), {"rows": [*map(str, rows)]}
+    return Request(lambda: replace(made(), table=table), "read-file", args)
 
 
 PATHS = [f"http://example.com/path/{i % 17}/index.html?q={i}" for i in range(60)]

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pyarrow as pa
 
 from lance_conformance.recipes import model
-from lance_conformance.recipes.model import Acting, Asked, Maker, Negative, Plan, Positive, Recipe
-from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.model import Maker, Negative, Plan, Positive, Request, Scenario
+from lance_conformance.recipes.oracle_files import column, file
 
 Clauses = str | tuple[str, ...]
 """One clause, or several."""
@@ -19,8 +19,8 @@ Clauses = str | tuple[str, ...]
 def case(
     id_: str,
     title: str,
-    clauses: Clauses | Asked,
-    source: pa.Array | pa.Table | Maker | Asked | None = None,
+    clauses: Clauses | Request,
+    source: pa.Array | pa.Table | Maker | Request | None = None,
     **others: Any,
 ) -> Positive:
     """Return a case whose input must be read.
@@ -29,27 +29,27 @@ def case(
     clauses that come first, and may stand alone. `others` are fields that differ from what the
     source and the id say.
     """
-    if isinstance(clauses, Asked):
+    if isinstance(clauses, Request):
         clauses, source = (), clauses
     area, version, _ = id_.split("/", 2)
     if isinstance(source, pa.Array):
         source = column(source)
     if isinstance(source, pa.Table):
         source = file(source, version)
-    if not isinstance(source, Asked):
+    if not isinstance(source, Request):
         assert source is not None
         of_file = area == "file" and version != "0.1"
-        source = Asked(source, "read-file" if of_file else "read-dataset")
-    asked = {one.name: getattr(source, one.name) for one in fields(Asked)}
-    asked["clauses"] = (*source.clauses, *_several(clauses))
-    return Positive(id=id_, title=title, **{**asked, **others})
+        source = Request(source, "read-file" if of_file else "read-dataset")
+    query_fields = {one.name: getattr(source, one.name) for one in fields(Request)}
+    query_fields["clauses"] = (*source.clauses, *_as_tuple(clauses))
+    return Positive(id=id_, title=title, **{**query_fields, **others})
 
 
 def cases(
     ids: str,
     title: str,
     clauses: Clauses,
-    source: pa.Array | pa.Table | Maker | Asked | None = None,
+    source: pa.Array | pa.Table | Maker | Request | None = None,
     *,
     of: Callable[[str], Maker] | None = None,
     **others: Any,
@@ -60,7 +60,7 @@ def cases(
     """
     return tuple(
         case(id_, title, clauses, source if of is None else of(id_.split("/")[1]), **others)
-        for id_ in _each(ids)
+        for id_ in _expand_braces(ids)
     )
 
 
@@ -79,7 +79,7 @@ def fault(
 
     It breaks what `also` names, too; `flags` say what kinds of harm it does to readers.
     """
-    own, more = _several(flags), _several(also)
+    own, more = _as_tuple(flags), _as_tuple(also)
     return Negative(slug, title, clause, "", change, title, stage, kind, own, more)
 
 
@@ -90,10 +90,10 @@ def lint(slug: str, title: str, clause: str, change: model.Change, **others: Any
 
 def faults(parents: str, *rows: Negative) -> tuple[Negative, ...]:
     """Return faults of a parent, or of one for each version that its id names."""
-    return tuple(of_parent(row, parent) for parent in _each(parents) for row in rows)
+    return tuple(with_parent(row, parent) for parent in _expand_braces(parents) for row in rows)
 
 
-def of_parent(row: Negative, parent: str) -> Negative:
+def with_parent(row: Negative, parent: str) -> Negative:
     """Return a fault with its parent and its id.
 
     It lies in the parent's folder under `neg-` or `lint-`, the parent's name and the slug; without
@@ -111,28 +111,28 @@ def of_parent(row: Negative, parent: str) -> Negative:
     )
 
 
-def adopted(rows: Iterable[Recipe]) -> Iterator[Recipe]:
+def with_parents(rows: Iterable[model.Recipe]) -> Iterator[model.Recipe]:
     """Yield rows of a module; a fault without a parent is one of the last case before it."""
     parent = ""
     for row in rows:
         if isinstance(row, Positive):
             parent = row.id
         of_above = isinstance(row, Negative) and not row.parent
-        yield of_parent(cast(Negative, row), parent) if of_above else row
+        yield with_parent(cast(Negative, row), parent) if of_above else row
 
 
-def act(id_: str, title: str, clauses: Clauses, make: Callable[[], Plan], **others: Any) -> Acting:
+def act(id_: str, title: str, clauses: Clauses, make: Callable[[], Plan], **more: Any) -> Scenario:
     """Return a case whose steps make versions of a table."""
     kind = "write-roundtrip" if "/writing/" in id_ else "commit-race"
-    kept = _several(clauses)
-    return Acting(id=id_, title=title, clauses=kept, make=make, kind=kind, **others)
+    positive = _as_tuple(clauses)
+    return Scenario(id=id_, title=title, clauses=positive, make=make, kind=kind, **more)
 
 
-def _several(clauses: Clauses) -> tuple[str, ...]:
+def _as_tuple(clauses: Clauses) -> tuple[str, ...]:
     return (clauses,) if isinstance(clauses, str) else clauses
 
 
-def _each(ids: str) -> Iterator[str]:
+def _expand_braces(ids: str) -> Iterator[str]:
     """Yield the ids that braces stand for: `a/{b,c}/d` is `a/b/d` and `a/c/d`."""
     before, _, rest = ids.partition("{")
     choices, _, after = rest.partition("}")

@@ -50,20 +50,20 @@ FIRST_PACKED = f"{Z}.value_compression.variable_packed_struct.fields.0"
 """Where the first field of packed rows is described."""
 
 
-def put(message: Any, edit: Edit) -> None:
+def update(message: Any, edit: Edit) -> None:
     """Edit a message by a function, or set what paths name in it."""
     if not isinstance(edit, Mapping):
         edit(message)
         return
     for path, new in edit.items():
-        way, _, last = path.rpartition(".")
-        _set(inner(message, way), last, new)
+        parent, _, last = path.rpartition(".")
+        _set(at_path(message, parent), last, new)
 
 
-def built(kind: type[Kind], paths: Paths) -> Kind:
+def build(kind: type[Kind], paths: Paths) -> Kind:
     """Return a message of a kind in which paths have values."""
     message = kind()
-    put(message, paths)
+    update(message, paths)
     return message
 
 
@@ -72,13 +72,13 @@ def inside(kind: type[Message], edit: Edit) -> Callable[[bytes], bytes]:
 
     def change(old: bytes) -> bytes:
         message = kind.FromString(old)
-        put(message, edit)
+        update(message, edit)
         return bytes(message.SerializeToString(deterministic=True))
 
     return change
 
 
-def inner(message: Any, path: str) -> Any:
+def at_path(message: Any, path: str) -> Any:
     """Return what `path` names with dots in a message; a number is a list's, one past it adds."""
     found = message
     for name in path.split(".") if path else ():
@@ -93,7 +93,7 @@ def inner(message: Any, path: str) -> Any:
 
 def _set(holder: Any, name: str, new: object) -> None:
     if callable(new):
-        new = new(inner(holder, name))
+        new = new(at_path(holder, name))
     if isinstance(holder, MutableMapping) or name.lstrip("-").isdigit():
         key: Any = name if isinstance(holder, MutableMapping) else int(name)
         if new is None:
@@ -107,15 +107,15 @@ def _set(holder: Any, name: str, new: object) -> None:
     elif isinstance(new, Mapping):
         getattr(holder, name).SetInParent()
     elif isinstance(new, (list, tuple)):
-        kept = [deepcopy(one) if isinstance(one, Message) else one for one in new]
+        values = [deepcopy(one) if isinstance(one, Message) else one for one in new]
         holder.ClearField(name)
-        getattr(holder, name).extend(kept)
+        getattr(holder, name).extend(values)
     else:
         setattr(holder, name, new)
 
 
-def _part(path: str, edit: Edit) -> Callable[[Any], None]:
-    return lambda message: put(inner(message, path), edit)
+def _edit_part(path: str, edit: Edit) -> Callable[[Any], None]:
+    return lambda message: update(at_path(message, path), edit)
 
 
 def descriptor(edit: Edit, target: str = DATA) -> MessageEdit:
@@ -125,7 +125,7 @@ def descriptor(edit: Edit, target: str = DATA) -> MessageEdit:
 
 def field(index: int, **values: object) -> MessageEdit:
     """Set fields of one field of the descriptor's schema."""
-    return descriptor(_part(f"schema.fields.{index}", values))
+    return descriptor(_edit_part(f"schema.fields.{index}", values))
 
 
 def column_edit(edit: Edit, number: int = 0) -> MessageEdit:
@@ -151,8 +151,8 @@ def clear(path: str) -> MessageEdit:
 def nested(times: int, paths: Paths, path: str) -> MessageEdit:
     """Put the values of the first mini-block page into one encoding after the other."""
 
-    def wrap(held: Any, _: int) -> Any:
-        return built(type(held), {**paths, path: held})
+    def wrap(inner_encoding: Any, _: int) -> Any:
+        return build(type(inner_encoding), {**paths, path: inner_encoding})
 
     return assign(V, lambda old: reduce(wrap, range(times), old))
 
@@ -180,12 +180,12 @@ def manifest(edit: Edit, target: str = MANIFEST) -> MessageEdit:
 
 def fragment(edit: Edit, target: str = MANIFEST) -> MessageEdit:
     """Change the first fragment of a manifest."""
-    return manifest(_part("fragments.0", edit), target)
+    return manifest(_edit_part("fragments.0", edit), target)
 
 
 def data_file(edit: Edit, target: str = MANIFEST) -> MessageEdit:
     """Change the first data file of the first fragment of a manifest."""
-    return manifest(_part("fragments.0.files.0", edit), target)
+    return manifest(_edit_part("fragments.0.files.0", edit), target)
 
 
 def indices(edit: Edit, target: str = MANIFEST) -> MessageEdit:
@@ -195,7 +195,7 @@ def indices(edit: Edit, target: str = MANIFEST) -> MessageEdit:
 
 def index(edit: Edit, target: str = MANIFEST) -> MessageEdit:
     """Change the first index of a manifest."""
-    return indices(_part("indices.0", edit), target)
+    return indices(_edit_part("indices.0", edit), target)
 
 
 def partitions(edit: Edit, target: str) -> MessageEdit:
@@ -218,25 +218,25 @@ def transaction(edit: Edit, target: str = MANIFEST) -> MessageEdit:
     return MessageEdit("transaction", edit, target)
 
 
-FORGOTTEN = {"transaction_file": None, "transaction_section": None}
+UNLOGGED = {"transaction_file": None, "transaction_section": None}
 """Nothing says which transaction made a version."""
 
 
 def byte(*path: str, at: int, new: int, nth: int = 0, target: str = DATA) -> SpanPatch:
     """Set one byte of a leaf; `at` may count from its end."""
-    return SpanPatch(path, octet(at, new), nth, target=target)
+    return SpanPatch(path, set_byte(at, new), nth, target=target)
 
 
-def more(*path: str, by: int = 1, at: int = 0, nth: int = 0, target: str = DATA) -> SpanPatch:
+def add(*path: str, by: int = 1, at: int = 0, nth: int = 0, target: str = DATA) -> SpanPatch:
     """Add to one byte of a leaf."""
 
     def patch(old: bytes) -> bytes:
-        return octet(at, (old[at] + by) % 256)(old)
+        return set_byte(at, (old[at] + by) % 256)(old)
 
     return SpanPatch(path, patch, nth, target=target)
 
 
-def octet(at: int, new: int) -> Callable[[bytes], bytes]:
+def set_byte(at: int, new: int) -> Callable[[bytes], bytes]:
     """Return the edit of one byte; `at` may count from the end."""
 
     def edit(old: bytes) -> bytes:
@@ -256,6 +256,6 @@ def minor(new: int) -> SpanPatch:
     return SpanPatch(("footer", "minor"), new)
 
 
-def anew(data: bytes, target: str) -> Resize:
+def swap(data: bytes, target: str) -> Resize:
     """Put other bytes in the place of a file."""
     return Resize(keep=0, append=data, target=target)

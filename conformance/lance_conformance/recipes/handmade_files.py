@@ -18,9 +18,9 @@ from lanceref.data_file.data_file import open_file
 from lanceref.proto import file2_pb2
 from lanceref.storage import BytesSource
 
-from lance_conformance.recipes.change import apply
-from lance_conformance.recipes.model import DATA, Asked, Change, Files, Made, Maker
-from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.apply_change import apply
+from lance_conformance.recipes.model import DATA, Change, Files, Input, Maker, Request
+from lance_conformance.recipes.oracle_files import column, file
 
 ALIGNMENT = 64
 """Buffers begin at multiples of this."""
@@ -57,63 +57,63 @@ def fast_lanes(values: Sequence[int], bits: int, width: int) -> bytes:
     return b"".join(row.to_bytes(size, "little") for row in rows)
 
 
-Rework = Change | Callable[[Files], Files]
+InputEdit = Change | Callable[[Files], Files]
 """A change, or what makes other files of those of an input."""
 
 
 @overload
-def reworked(source: Asked, *changes: Rework, by: str = "hand") -> Asked: ...
+def edited(source: Request, *changes: InputEdit, by: str = "hand") -> Request: ...
 
 
 @overload
-def reworked(source: Maker, *changes: Rework, by: str = "hand") -> Maker: ...
+def edited(source: Maker, *changes: InputEdit, by: str = "hand") -> Maker: ...
 
 
-def reworked(source: Asked | Maker, *changes: Rework, by: str = "hand") -> Asked | Maker:
+def edited(source: Request | Maker, *changes: InputEdit, by: str = "hand") -> Request | Maker:
     """Return a maker, or a question, with changes of the input that keep it valid."""
-    if isinstance(source, Asked):
-        return replace(source, make=reworked(source.make, *changes, by=by))
+    if isinstance(source, Request):
+        return replace(source, make=edited(source.make, *changes, by=by))
     make = source
 
-    def change_all() -> Made:
+    def change_all() -> Input:
         made = make()
         files = made.files
         for change in changes:
             files = change(files) if callable(change) else apply(change, files)[0]
-        return Made(files, made.table, made_by=by)
+        return Input(files, made.table, made_by=by)
 
     return change_all
 
 
-def by_hand(
+def with_pages(
     table: pa.Table,
     version: str,
     columns: Mapping[int, Sequence[Page]],
     column_buffers: Mapping[int, bytes] | None = None,
-) -> Callable[[], Made]:
+) -> Callable[[], Input]:
     """Return a maker of the file of `table` in which some columns have the given pages.
 
     `column_buffers` gives columns a buffer of their own.
     """
 
-    def make() -> Made:
+    def make() -> Input:
         made = file(table, version)()
         data = made.files[DATA]
         built = rebuild(data, columns, column_buffers or {})
-        return Made({DATA: built}, made.table, made_by="hand")
+        return Input({DATA: built}, made.table, made_by="hand")
 
     return make
 
 
-def in_pages(array: pa.Array | pa.Table, version: str, *pages: Page) -> Maker:
+def of_pages(array: pa.Array | pa.Table, version: str, *pages: Page) -> Maker:
     """Return a maker of the file of a column `c` in pages."""
     table = column(array) if isinstance(array, pa.Array) else array
-    return by_hand(table, version, {0: pages})
+    return with_pages(table, version, {0: pages})
 
 
 def one_page(array: pa.Array, version: str, encoding: Message, *buffers: bytes) -> Maker:
     """Return a maker of the file of a column `c` in one page."""
-    return in_pages(array, version, Page(encoding, len(array), buffers))
+    return of_pages(array, version, Page(encoding, len(array), buffers))
 
 
 def rebuild(
@@ -134,9 +134,9 @@ def rebuild(
             for page in columns[index]:
                 _add_page(message, page, out)
         else:
-            for kept in message.pages:
-                pairs = zip(kept.buffer_offsets, kept.buffer_sizes, strict=True)
-                kept.buffer_offsets[:] = [_append(out, data[at : at + n]) for at, n in pairs]
+            for old in message.pages:
+                pairs = zip(old.buffer_offsets, old.buffer_sizes, strict=True)
+                old.buffer_offsets[:] = [_append(out, data[at : at + n]) for at, n in pairs]
         messages.append(message.SerializeToString(deterministic=True))
     return _close(out, data[descriptor.offset : descriptor.end], messages, data[-8:])
 

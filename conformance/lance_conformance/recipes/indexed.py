@@ -19,9 +19,9 @@ import pyarrow as pa
 import pylanceref
 
 from lance_conformance.oracle import lance
-from lance_conformance.recipes.model import Asked, Made, Maker
-from lance_conformance.recipes.oracle_made import Step, released
-from lance_conformance.recipes.staging import written
+from lance_conformance.recipes.model import Input, Maker, Request
+from lance_conformance.recipes.oracle_files import Step, by_release
+from lance_conformance.recipes.scenario_plans import build_files
 
 COLUMN = "c"
 """Name of the column that has the index."""
@@ -29,16 +29,16 @@ COLUMN = "c"
 NAME = "c_idx"
 """Name of the index."""
 
-COVERED = ("L.index.segment.coverage", "L.index.segment.keys")
+SEARCHED = ("L.index.segment.coverage", "L.index.segment.keys")
 """Clauses of a search by an index."""
 
-HELD = ("L.index.segment.complete", "L.index.files.column")
+DUMP = ("L.index.segment.complete", "L.index.files.column")
 """Clauses of what an index holds."""
 
 Steps = Callable[[Any, str], None]
 """Makes a table at a URI by a module with the names of pylance."""
 
-IN_FILE = 5
+ROWS_PER_FILE = 5
 """Rows of a data file."""
 
 INDEXED = 10
@@ -79,7 +79,7 @@ class Indexed:
         dataset = module.write_dataset(
             table.slice(0, INDEXED),
             uri,
-            max_rows_per_file=IN_FILE,
+            max_rows_per_file=ROWS_PER_FILE,
             data_storage_version=self.version,
             **options,
         )
@@ -110,14 +110,14 @@ def create_index(
 def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Maker:
     """Return a maker of what `steps` write by either library; the question finds `expected`."""
 
-    def make() -> Made:
-        _, files = written(lambda uri: steps(lance() if by == "oracle" else pylanceref, uri))
-        return Made(files, expected, made_by=by)
+    def make() -> Input:
+        _, files = build_files(lambda uri: steps(lance() if by == "oracle" else pylanceref, uri))
+        return Input(files, expected, made_by=by)
 
     return make
 
 
-def kept(table: Indexed, *, by: str = "oracle") -> Maker:
+def all_rows(table: Indexed, *, by: str = "oracle") -> Maker:
     """Return a maker of a table with its index, of which all rows are expected that are left."""
     rows = [row for row in range(len(table.values)) if row != DELETED]
     return made(table, table.table.take(rows), by=by)
@@ -130,10 +130,10 @@ def filtered(
     *,
     by: str = "oracle",
     used: bool | None = True,
-    clauses: tuple[str, ...] = COVERED,
-) -> Asked:
+    clauses: tuple[str, ...] = SEARCHED,
+) -> Request:
     """Return the question of a filter that finds the rows with these ids, `used` None: any way."""
-    return Asked(
+    return Request(
         make=made(table, pa.table({"id": pa.array(rows, pa.int64())}), by=by),
         kind="index-search",
         args={"filter": {"sql": sql}, "columns": ["id"]},
@@ -143,11 +143,11 @@ def filtered(
     )
 
 
-def held_by(
-    table: Indexed, expected: pa.Table, *, by: str = "oracle", clauses: tuple[str, ...] = HELD
-) -> Asked:
+def dump(
+    table: Indexed, expected: pa.Table, *, by: str = "oracle", clauses: tuple[str, ...] = DUMP
+) -> Request:
     """Return the question of what an index holds."""
-    return Asked(
+    return Request(
         make=made(table, expected, by=by),
         kind="index-bytes",
         args={"index": NAME},
@@ -178,11 +178,11 @@ def members(values: Sequence[object], rows: Sequence[int], type_: pa.DataType) -
 SORTED = members([None, None, 1, 1, 2, 3, 3, 5, 5, 9], [1, 6, 2, 9, 5, 0, 4, 3, 7, 8], pa.int32())
 
 
-def early_plain(table: Indexed) -> Indexed:
+def in_2_0(table: Indexed) -> Indexed:
     return replace(table, version="2.0")
 
 
-def and_then(table: Indexed, afterwards: Callable[[Any], object]) -> Indexed:
+def then(table: Indexed, afterwards: Callable[[Any], object]) -> Indexed:
     """Return a table to which something is done in the end."""
     return replace(table, afterwards=afterwards)
 
@@ -199,7 +199,7 @@ def before_rows(table: Indexed, each: int = 12) -> Steps:
     return steps
 
 
-def compacted(dataset: Any) -> None:
+def compact(dataset: Any) -> None:
     """Write rows anew and leave the indices as they are."""
     dataset.optimize.compact_files(defer_index_remap=True)
 
@@ -211,18 +211,18 @@ ROWS_INDICES = pa.table({"id": pa.array(range(12), pa.int64()), "c": INTS,
 DELETED_INDICES = 4
 
 
-def made_indices(release: str, index: Step, expected: pa.Table) -> Callable[[], Made]:
-    gone: Step = ("delete", f"id = {DELETED_INDICES}")
-    steps: tuple[Step, ...] = (("create", "first", 5), index, ("append", "second"), gone)
+def made_indices(release: str, index: Step, expected: pa.Table) -> Callable[[], Input]:
+    delete: Step = ("delete", f"id = {DELETED_INDICES}")
+    steps: tuple[Step, ...] = (("create", "first", 5), index, ("append", "second"), delete)
     tables = {"first": ROWS_INDICES.slice(0, 10), "second": ROWS_INDICES.slice(10)}
-    make = released(release, tables, steps)
+    make = by_release(release, tables, steps)
     return lambda: replace(make(), table=expected)
 
 
-def early_index(release: str, type_: str, sql: str, rows: list[int], facts: bool = True) -> Asked:
+def early_index(release: str, type_: str, sql: str, rows: list[int], facts: bool = True) -> Request:
     """Return the question of a filter of an index that an old release has written."""
     found = pa.table({"id": pa.array(rows, pa.int64())})
-    return Asked(
+    return Request(
         make=made_indices(release, ("scalar", "c", type_), found),
         kind="index-search",
         args={"filter": {"sql": sql}, "columns": ["id"]},
@@ -233,7 +233,7 @@ def early_index(release: str, type_: str, sql: str, rows: list[int], facts: bool
 
 
 K1, B = 1.2, 0.75
-SCORED = ("L.index.fts.score", "L.index.fts.score.statistics", "L.index.fts.unindexed")
+SCORING = ("L.index.fts.score", "L.index.fts.score.statistics", "L.index.fts.unindexed")
 """Clauses of a search that gives scores."""
 
 TOLERANCE = "0.000001"
@@ -243,38 +243,38 @@ Documents = Mapping[int, Sequence[str]]
 """The tokens of every document, by its row; rows without tokens are none."""
 
 
-def bm25(documents: Documents, asked: Sequence[str], row: int) -> float:
+def bm25(documents: Documents, query: Sequence[str], row: int) -> float:
     """Return the score of a row for tokens."""
     mean = sum(map(len, documents.values())) / len(documents)
     own, total = documents[row], 0.0
-    for token in asked:
-        held = sum(token in one for one in documents.values())
-        weight = math.log((len(documents) - held + 0.5) / (held + 0.5) + 1)
-        often = own.count(token)
-        total += weight * (K1 + 1) * often / (often + K1 * (1 - B + B * len(own) / mean))
+    for token in query:
+        frequency = sum(token in one for one in documents.values())
+        weight = math.log((len(documents) - frequency + 0.5) / (frequency + 0.5) + 1)
+        count = own.count(token)
+        total += weight * (K1 + 1) * count / (count + K1 * (1 - B + B * len(own) / mean))
     return total
 
 
 def scores(
-    documents: Documents, asked: Sequence[str], rows: Sequence[int], indexed: int
+    documents: Documents, query: Sequence[str], rows: Sequence[int], indexed: int
 ) -> dict[int, float]:
     """Return the scores of rows; those from `indexed` on are in no index."""
     inside = {row: tokens for row, tokens in documents.items() if row < indexed}
-    return {row: bm25(inside if row < indexed else documents, asked, row) for row in rows}
+    return {row: bm25(inside if row < indexed else documents, query, row) for row in rows}
 
 
-def texts_found(
+def text_search(
     steps: Steps,
     query: Mapping[str, Mapping[str, object]],
     found: Mapping[int, float] | pa.Table,
     *,
     by: str = "oracle",
-) -> Asked:
+) -> Request:
     """Return the question of a full-text query that finds rows with these scores, or a table."""
     if not isinstance(found, pa.Table):
         ids, scored = pa.array([*found], pa.int64()), pa.array([*found.values()], pa.float32())
         found = pa.table({"id": ids, "_score": scored})
-    return Asked(
+    return Request(
         make=made(steps, found, by=by),
         kind="index-search",
         args={"text": query, "columns": ["id"]},

@@ -19,7 +19,7 @@ Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Input:
     """Files, and the table they hold (None: metadata only).
 
     `version` is that of who made them, where it is not the one of today.
@@ -31,30 +31,30 @@ class Made:
     version: str = ""
 
 
-Maker = Callable[[], Made]
+Maker = Callable[[], Input]
 """Makes the input of a positive case."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLine:
     """Where a recipe is written: a file of this package and a line of it."""
 
     file: str
     line: int
 
 
-def _place() -> Place:
+def _source_line() -> SourceLine:
     """Return the line of a module of cases that makes the recipe which is being made."""
     frame, inner = sys._getframe(1), None
     while frame.f_back is not None and frame.f_code.co_name != "<module>":
         inner, frame = frame, frame.f_back
     if inner is not None and inner.f_code.co_name == "<genexpr>":
         frame = inner
-    return Place(frame.f_code.co_filename, frame.f_lineno)
+    return SourceLine(frame.f_code.co_filename, frame.f_lineno)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """An input with the question that a case asks of it.
 
     `index` is the type of the index that is asked or shown, `order` that of the rows expected,
@@ -73,7 +73,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Positive(Asked):
+class Positive(Request):
     """A case whose input must be read as its table.
 
     `reachable` says whether a writer makes such bytes (None: unless they are made by hand).
@@ -83,7 +83,7 @@ class Positive(Asked):
     title: str
     kind: str = "read-file"
     reachable: bool | None = None
-    place: Place = field(init=False, default_factory=_place, compare=False)
+    place: SourceLine = field(init=False, default_factory=_source_line, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Negative:
     kind: str = "negative-file"
     flags: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-    place: Place = field(default_factory=_place, compare=False)
+    place: SourceLine = field(default_factory=_source_line, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Acting:
+class Scenario:
     """A case whose steps make versions; `allowed` is what may become of the last one.
 
     It keeps `clauses`, and shows a writer held back from breaking `broken`. `writer_flags` are
@@ -216,8 +216,8 @@ class Acting:
     broken: tuple[str, ...] = ()
     kind: str = "commit-race"
     writer_flags: int | None = None
-    place: Place = field(init=False, default_factory=_place, compare=False)
+    place: SourceLine = field(init=False, default_factory=_source_line, compare=False)
 
 
-Recipe = Positive | Negative | Acting
+Recipe = Positive | Negative | Scenario
 """One case to be."""

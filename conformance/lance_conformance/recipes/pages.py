@@ -21,7 +21,7 @@ from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet, ZippedValues
 
 from lance_conformance.recipes.blocks import Block, flat
 from lance_conformance.recipes.columns import RANDOM_SEED
-from lance_conformance.recipes.edits import built, column_edit, inside
+from lance_conformance.recipes.edits import build, column_edit, inside
 from lance_conformance.recipes.handmade_files import Page, words
 from lance_conformance.recipes.model import MessageEdit
 
@@ -123,7 +123,7 @@ def _described(layout: PageLayout, version: str) -> Message:
     return dense_layout(layout) if version == "2.3" else layout
 
 
-NO_NULLS = built(SparseValiditySet,
+NO_NULLS = build(SparseValiditySet,
     {"meaning": SparseValiditySet.NULL_POSITIONS, "positions.constant": {}})  # fmt: skip
 """The validity of slots of which none is null."""
 
@@ -131,7 +131,7 @@ NO_NULLS = built(SparseValiditySet,
 def zipped_items(count: int) -> ZippedValues:
     """Describe the zipped items that indices name."""
     paths = {"compression.variable.offsets.flat.bits_per_value": 32, "bits_per_offset": 32}
-    return built(ZippedValues, {**paths, "num_items": count, "num_visible_items": count})
+    return build(ZippedValues, {**paths, "num_items": count, "num_visible_items": count})
 
 
 def zip_items(items: Sequence[bytes]) -> tuple[bytes, bytes]:
@@ -142,8 +142,8 @@ def zip_items(items: Sequence[bytes]) -> tuple[bytes, bytes]:
 
 def column_encoding(arm: str) -> MessageEdit:
     """Describe the first column as another kind of column."""
-    held = built(ColumnEncoding, {arm: {}}).SerializeToString()
-    return column_edit({"encoding.direct.encoding": inside(AnyMessage, {"value": held})})
+    encoded = build(ColumnEncoding, {arm: {}}).SerializeToString()
+    return column_edit({"encoding.direct.encoding": inside(AnyMessage, {"value": encoded})})
 
 
 def flat_page(bits: int, buffer: int = 0, kind: Buffer.BufferType = Buffer.page) -> ArrayEncoding:

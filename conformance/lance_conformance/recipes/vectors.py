@@ -18,13 +18,13 @@ import pyarrow as pa
 import pylanceref
 from numpy.typing import NDArray
 
-from lance_conformance.adapters import searching
+from lance_conformance.adapter_output import read_output
+from lance_conformance.adapters import index_search
 from lance_conformance.oracle import lance
-from lance_conformance.output import read_output
 from lance_conformance.recipes.edits import THIRD, index
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import Asked, Made
-from lance_conformance.recipes.staging import files_below
+from lance_conformance.recipes.handmade_files import edited
+from lance_conformance.recipes.model import Input, Request
+from lance_conformance.recipes.scenario_plans import files_below
 
 COLUMN = "v"
 """Name of the column of vectors."""
@@ -39,11 +39,11 @@ DELETED = 7
 ALL = INDEXED + 20
 """More rows than there are in most tables."""
 
-NEAREST = ("L.index.vector.search.order", "L.index.vector.auxiliary.partitions",
+SEARCH_CLAUSES = ("L.index.vector.search.order", "L.index.vector.auxiliary.partitions",
     "L.index.vector.ivf.rows")  # fmt: skip
 """Clauses of a search for vectors."""
 
-PLAIN = ("L.index.vector.search.order", "L.index.vector.search.refine")
+EXACT_CLAUSES = ("L.index.vector.search.order", "L.index.vector.search.refine")
 """Clauses of a search for all rows, which are compared by their vectors."""
 
 Numbers = NDArray[np.generic]
@@ -65,7 +65,7 @@ def lists(values: Numbers) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
 
 
-def far(values: Numbers, query: Numbers, metric: str) -> NDArray[np.float64]:
+def distances_to(values: Numbers, query: Numbers, metric: str) -> NDArray[np.float64]:
     """Return the distances of vectors [n, d] from a query [d], in float64."""
     if metric == "hamming":
         differing = np.unpackbits(values.astype("u1") ^ query.astype("u1"), axis=1)
@@ -150,10 +150,10 @@ class Vectors:
     @property
     def arguments(self) -> dict[str, object]:
         """What the index is made with; two centroids are given where few rows would get one."""
-        given = {"ivf_centroids": self.values[:2]} if "PQ" in self.type else {}
-        return {"num_partitions": 2, **given, **self.parameters}
+        centroids = {"ivf_centroids": self.values[:2]} if "PQ" in self.type else {}
+        return {"num_partitions": 2, **centroids, **self.parameters}
 
-    def asked(self, **others: object) -> dict[str, object]:
+    def request(self, **others: object) -> dict[str, object]:
         """Return the arguments of a search for the query, or for as many vectors as a row has."""
         q: object = [str(number) for number in self.query.tolist()]
         if self.each > 1:
@@ -163,7 +163,7 @@ class Vectors:
 
     def truth(self, k: int | None = None) -> pa.Table:
         """Return the nearest rows that are not deleted, as vectors themselves say: `k`, or all."""
-        distances = far(self.values[:-1], self.query, self.metric)
+        distances = distances_to(self.values[:-1], self.query, self.metric)
         rows = np.delete(np.arange(len(distances)), DELETED)
         rows = rows[np.argsort(distances[rows], kind="stable")][:k]
         return pa.table({"id": rows, "_distance": distances[rows].astype(np.float32)})
@@ -171,25 +171,25 @@ class Vectors:
 
 def made(
     steps: Vectors, request: Mapping[str, object], expected: pa.Table | None, *, by: str
-) -> Callable[[], Made]:
+) -> Callable[[], Input]:
     """Return a maker of what `steps` write by the oracle or the reference.
 
     Without an expected table it is what the oracle answers.
     """
 
-    def make() -> Made:
+    def make() -> Input:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, "table.lance")
             steps(lance() if by == "oracle" else pylanceref, str(root))
-            table = answered(root, request, folder) if expected is None else expected
-            return Made(files_below(root), table, made_by=by)
+            table = oracle_answer(root, request, folder) if expected is None else expected
+            return Input(files_below(root), table, made_by=by)
 
     return make
 
 
-def answered(root: Path, request: Mapping[str, object], folder: str) -> pa.Table:
+def oracle_answer(root: Path, request: Mapping[str, object], folder: str) -> pa.Table:
     """Return what the oracle answers to a search."""
-    search = searching.operations(lance(), import_module("lance.query"))["index.search"]
+    search = index_search.operations(lance(), import_module("lance.query"))["index.search"]
     out = Path(folder, "out.arrow")
     search({"uri": str(root), "out": str(out), **request})
     return read_output(out).combine_chunks()
@@ -202,19 +202,19 @@ def nearest(
     true: int | None = None,
     tolerance: str = "0.001",
     others: Mapping[str, object] | None = None,
-    clauses: tuple[str, ...] = NEAREST,
-    **asked: object,
-) -> Asked:
+    clauses: tuple[str, ...] = SEARCH_CLAUSES,
+    **parameters: object,
+) -> Request:
     """Return the question of a search; `true` nearest rows are expected, or what the oracle says.
 
     `asked` belongs to the search for vectors, `others` lie beside it.
     """
     k = max(ALL, vectors.rows) if true is None else true
-    request = {**vectors.asked(k=k, **asked), **(others or {})}
+    request = {**vectors.request(k=k, **parameters), **(others or {})}
     plain = vectors.type.endswith("_FLAT") and vectors.each == 1
-    plain = plain and not others and "range" not in asked
+    plain = plain and not others and "range" not in parameters
     expected = vectors.truth(true) if plain or true is not None else None
-    return Asked(
+    return Request(
         make=made(vectors, request, expected, by=by),
         kind="index-search",
         args=request,
@@ -226,22 +226,22 @@ def nearest(
     )
 
 
-def answered_as(vectors: Vectors, request: Mapping[str, object], **others: Any) -> Asked:
+def oracle_search(vectors: Vectors, request: Mapping[str, object], **others: Any) -> Request:
     """Return the question of a request to which the oracle has the answer."""
-    asked = nearest(vectors, **others)
+    query = nearest(vectors, **others)
     by = others.get("by", "oracle")
-    return replace(asked, args=request, make=made(vectors, request, None, by=by))
+    return replace(query, args=request, make=made(vectors, request, None, by=by))
 
 
-def plain(
-    name: str, *, ef: int | None = None, clauses: tuple[str, ...] = PLAIN, **changed: Any
-) -> Asked:
+def exact(
+    name: str, *, ef: int | None = None, clauses: tuple[str, ...] = EXACT_CLAUSES, **changed: Any
+) -> Request:
     """Return the question of all rows, by an index of a type in files of 2.0 without sizes."""
     vectors = replace(replace(TYPES[name], version="2.0", seed=13), **changed)
     graph: dict[str, Any] = {} if ef is None else {"ef": ef}
     rows = max(ALL, vectors.rows)
-    asked = nearest(vectors, true=rows, clauses=clauses, refine=1, nprobes=2, **graph)
-    return reworked(asked, index({"files": None}, THIRD))
+    query = nearest(vectors, true=rows, clauses=clauses, refine=1, nprobes=2, **graph)
+    return edited(query, index({"files": None}, THIRD))
 
 
 GRAPH: Mapping[str, object] = {"m": 4, "ef_construction": 40}
@@ -262,5 +262,5 @@ TYPES: Mapping[str, Vectors] = {
 EARLY: Mapping[str, object] = {"num_sub_vectors": 4, "index_file_version": "LEGACY"}
 """Parameters of an index of early releases."""
 
-ENOUGH = 260
+MIN_ROWS = 260
 """Rows that codes of eight bits can be trained with."""

@@ -15,12 +15,12 @@ _CHARACTER_PIXELS = 6.6
 
 
 def message(run: Run) -> str:
-    """Return the text: correctness, breadth, suite."""
+    """Return the text with correctness, breadth and suite."""
     score = run.scores.get("format") or next(iter(run.scores.values()), None)
     if score is None:
         return f"nothing judged · suite {__version__}"
-    told = f"{percent(score.correctness)} of {percent(score.breadth)} claimed"
-    return f"{told} · suite {__version__}"
+    shares = f"{percent(score.correctness)} of {percent(score.breadth)} claimed"
+    return f"{shares} · suite {__version__}"
 
 
 def colour(run: Run) -> str:
@@ -36,12 +36,12 @@ def shields(run: Run) -> str:
 
 
 def svg(run: Run) -> str:
-    """Return the badge as an image without outside resources."""
+    """Return the badge as an image without external resources."""
     return _image(LABEL, message(run), colour(run))
 
 
 def by_level(run: Run) -> dict[str, str]:
-    """Return a badge per level of which a case is claimed: text by file name, JSON and SVG."""
+    """Return the badges of levels with claimed cases, JSON and SVG, by file name."""
     found = {}
     for name, level in run.levels.items():
         if level.claimed:
@@ -57,8 +57,8 @@ def _shade(share: float) -> str:
 
 
 def _endpoint(label: str, text: str, shade: str) -> str:
-    told = {"schemaVersion": 1, "label": label, "message": text, "color": shade}
-    return json.dumps(told, ensure_ascii=False) + "\n"
+    document = {"schemaVersion": 1, "label": label, "message": text, "color": shade}
+    return json.dumps(document, ensure_ascii=False) + "\n"
 
 
 def _image(label: str, text: str, shade: str) -> str:

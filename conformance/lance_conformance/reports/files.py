@@ -1,7 +1,6 @@
-"""The files of a report: which formats there are, and writing them to a folder.
+"""Files of a report: the formats, and writing them to a folder.
 
-Each file is written apart and put in its place when it is whole: one that cannot be written takes
-nothing from the others.
+Each file is written atomically, and independently of the others.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from lance_conformance.failures import Failure
-from lance_conformance.outside_text import clean
+from lance_conformance.command_error import CommandError
 from lance_conformance.reports import badge, html, jsonl, junit, markdown
 from lance_conformance.reports.jsonl import Run
+from lance_conformance.untrusted_text import printable
 
 REPORT, TIMINGS = "report.jsonl", "timings.jsonl"
 
@@ -24,16 +23,16 @@ FORMATS = ("json", "junit", "html", "badge", "md")
 """Names of the formats, as `--report` takes them."""
 
 
-class ReportFailed(Failure):
-    """Files of a report could not be written; the text names each with its reason."""
+class ReportFailed(CommandError):
+    """Files of a report could not be written; the message names each with its reason."""
 
     exit_code = 3
 
 
 def write(run: Run, folder: Path, formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Write the chosen formats to `folder`, and return the paths.
+    """Write the selected formats to `folder`, and return the paths.
 
-    Raises ReportFailed at the end, when all that can be written is written.
+    Raises ReportFailed after all writable files are written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written, failed = [], []
@@ -42,9 +41,9 @@ def write(run: Run, folder: Path, formats: Iterable[str] = FORMATS) -> list[Path
             path = folder / file_name
             try:
                 path.parent.mkdir(exist_ok=True)
-                put(path, render(run))
+                write_atomically(path, render(run))
             except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as error:
-                failed.append(f"{path}: {clean(str(error))}")
+                failed.append(f"{path}: {printable(str(error))}")
             else:
                 written.append(path)
     if failed:
@@ -53,26 +52,26 @@ def write(run: Run, folder: Path, formats: Iterable[str] = FORMATS) -> list[Path
 
 
 def _files(run: Run, name: str) -> dict[str, Callable[[Run], str]]:
-    """Return what makes each file of a format; of the badges, one for each level too."""
+    """Return the renderer of each file of a format; badges include one for each level."""
     levels = badge.by_level(run) if name == "badge" else {}
     return _FILES[name] | {
         f"{LEVEL_BADGES}/{key}": lambda _, text=text: text for key, text in levels.items()
     }
 
 
-def put(path: Path, text: str) -> None:
-    """Write a file beside its place, then put it there."""
-    beside = path.with_name(f"{path.name}.part")
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file under a temporary name, then rename it."""
+    partial = path.with_name(f"{path.name}.part")
     try:
-        beside.write_text(text, encoding="utf-8", errors="backslashreplace")
-        beside.replace(path)
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+        partial.replace(path)
     except OSError:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         raise
 
 
-def timing(case_id: str, check: str, seconds: float) -> str:
-    """Return a line of the timings."""
+def timing_line(case_id: str, check: str, seconds: float) -> str:
+    """Return a line of `timings.jsonl`."""
     return json.dumps({"id": case_id, "check": check, "seconds": round(seconds, 6)}) + "\n"
 
 
@@ -81,7 +80,7 @@ def _report(run: Run) -> str:
 
 
 def _timings(run: Run) -> str:
-    return "".join(timing(r.case.id, c.name, c.seconds) for r in run.results for c in r.checks)
+    return "".join(timing_line(r.case.id, c.name, c.seconds) for r in run.results for c in r.checks)
 
 
 _FILES: Mapping[str, dict[str, Callable[[Run], str]]] = {

@@ -1,8 +1,8 @@
 """Hex view of a case's input: up to 512 bytes, each range with its owner, the patch marked.
 
-Owners come from the hexmap that lies beside a data file, or else are found in the bytes of a data
-file or manifest by the reference. The view begins at the start of the file, or somewhat before the
-patch when that lies beyond the view.
+Owners come from the hexmap next to a data file, or else from the reference's explanation of a data
+file or manifest. The view starts at the start of the file, or shortly before the patch when that is
+outside the view.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lance_conformance.cases import Case
-from lance_conformance.hexmap import hexmap as made_hexmap
+from lance_conformance.hexmap import build_hexmap as made_hexmap
 
 VIEW_BYTES = 512
 LINE_BYTES = 16
 NUM_SHADES = 4
-"""Colours that tell neighbouring owners apart."""
+"""Number of colours that distinguish adjacent owners."""
 
 BEFORE_PATCH = 128
-"""Bytes shown before a patch that lies beyond the first view."""
+"""Bytes shown before a patch that is outside the first view."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A byte range of the hexmap and what it is."""
+    """A byte range of the hexmap with its description."""
 
     start: int
     end: int
@@ -36,7 +36,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Bytes of one line with one owner; `shade` tells neighbours apart."""
+    """Bytes of one line with one owner; `shade` distinguishes adjacent owners."""
 
     hex: str
     title: str
@@ -55,8 +55,8 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """A piece of one file."""
+class HexView:
+    """A view of a part of one file."""
 
     name: str
     size: int
@@ -65,7 +65,7 @@ class View:
     lines: tuple[Line, ...]
 
 
-def view(case: Case) -> View | None:
+def hex_view(case: Case) -> HexView | None:
     """Return the view of a case's input: the patched file, else the data file or a manifest."""
     patches = case.manifest.get("patch", [])
     path = shown_file(case)
@@ -78,26 +78,26 @@ def view(case: Case) -> View | None:
     owners = _owners(path, data, case)
     patch = range(at, at + size)
     lines = tuple(_line(data[:end], at, owners, patch) for at in range(start, end, LINE_BYTES))
-    return View(path.relative_to(case.folder).as_posix(), len(data), start, end, lines)
+    return HexView(path.relative_to(case.folder).as_posix(), len(data), start, end, lines)
 
 
-def hexmap(text: str) -> list[Owner]:
-    """Parse a hexmap: `start end kind clause name` a line."""
+def parse_hexmap(text: str) -> list[Owner]:
+    """Parse a hexmap with lines of `start end kind clause name`."""
     rows = (line.split(" ", 4) for line in text.splitlines())
     return [Owner(int(start), int(end), *rest) for start, end, *rest in rows]
 
 
 def _owners(path: Path, data: bytes, case: Case) -> list[Owner]:
-    beside = path.with_name(f"{path.name}.hexmap")
-    if beside.exists():
-        return hexmap(beside.read_text("utf-8"))
+    hexmap_path = path.with_name(f"{path.name}.hexmap")
+    if hexmap_path.exists():
+        return parse_hexmap(hexmap_path.read_text("utf-8"))
     if path.suffix not in (".lance", ".manifest") or case.kind == "robust":
         return []
-    return hexmap(made_hexmap(data, path.name))
+    return parse_hexmap(made_hexmap(data, path.name))
 
 
 def shown_file(case: Case) -> Path | None:
-    """Return the file of a case that is shown; None where there is none."""
+    """Return the file of a case to show; None without one."""
     root, patches = case.input_root, case.manifest.get("patch", [])
     target = patches[0]["target"] if patches else ""
     if root.is_file():

@@ -1,4 +1,4 @@
-"""HTML view: one static page without outside resources, light or dark as the system asks."""
+"""HTML view: one static page without external resources, light or dark by system setting."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ import pyarrow as pa
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from lance_conformance import __version__, compare
+from lance_conformance import __version__, table_diff
 from lance_conformance.checks import VALIDATE
 from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import DEATHS, MEANINGS, Outcome, worst
-from lance_conformance.outside_text import clean
-from lance_conformance.reports import hexdump, repeat, score
-from lance_conformance.reports.jsonl import Run, expectation, standing
+from lance_conformance.reports import hexdump, rerun, score
+from lance_conformance.reports.jsonl import Run, expectation, result_status
 from lance_conformance.reports.score import by_clause, percent
 from lance_conformance.runner import CaseResult
+from lance_conformance.untrusted_text import printable
 
-_FAMILIES = {
+_COLOUR_CLASSES = {
     Outcome.PASS: "good",
     Outcome.UNSUPPORTED: "open",
     **dict.fromkeys((*DEATHS, Outcome.PANIC, Outcome.FLAKY_CRASH, Outcome.INFRA), "dead"),
 }
-"""Colour family by outcome; all others are `wrong`."""
+"""Colour class by outcome; all others are `wrong`."""
 
 MAX_QUERY = 600
-"""Characters of a query that are shown."""
+"""Maximum number of characters of a query."""
 
 MAX_ROWS = 5
-"""Expected rows that are shown."""
+"""Maximum number of expected rows."""
 
 MAX_VALUE = 120
-"""Characters of a value of an expected row."""
+"""Maximum number of characters of a value in an expected row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class ClauseRow:
 
 @dataclass(slots=True)
 class Cell:
-    """The claimed cases of one area in one version: how many there are, and how many pass."""
+    """The numbers of claimed and passing cases of one area in one version."""
 
     passed: int = 0
     claimed: int = 0
 
     @property
     def share(self) -> float:
-        """The part of the claimed cases that pass."""
+        """Share of the claimed cases that pass."""
         return self.passed / self.claimed
 
 
@@ -75,9 +75,9 @@ class Share:
     percent: float
 
 
-def family(outcome: Outcome) -> str:
-    """Return the colour family of an outcome: good, open, wrong or dead."""
-    return _FAMILIES.get(outcome, "wrong")
+def colour_class(outcome: Outcome) -> str:
+    """Return the colour class of an outcome: good, open, wrong or dead."""
+    return _COLOUR_CLASSES.get(outcome, "wrong")
 
 
 def render(run: Run) -> str:
@@ -89,14 +89,14 @@ def render(run: Run) -> str:
             run=run,
             shown_scores={n: s for n, s in run.scores.items() if n == run.profile} or run.scores,
             who=run.claims.implementation,
-            shares=list(_shares(run.results)),
+            shares=list(_outcome_shares(run.results)),
             clauses=list(_clauses(run)),
             areas=(areas := _areas(run.results)),
             versions=sorted({version for cells in areas.values() for version in cells}),
-            packed=_packed(run),
+            packed=_compressed_cases(run),
             num_checks=sum(len(result.checks) for result in run.results),
-            standing=lambda result: standing(run, result),
-            number_of=_number_of,
+            standing=lambda result: result_status(run, result),
+            number_of=_row_markers,
         )
     )
 
@@ -108,14 +108,14 @@ def _environment() -> Environment:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_cleaned,
+        finalize=_printable,
     )
     environment.filters["with_code"] = _with_code
     environment.globals.update(
-        passing=_passing,
-        link=_link,
+        passing=_passed_text,
+        link=_safe_link,
         percent=percent,
-        family=family,
+        family=colour_class,
         meanings=MEANINGS,
         expectation=expectation,
         wrong_of={
@@ -131,19 +131,19 @@ def _environment() -> Environment:
 
 
 def _with_code(text: str) -> Markup:
-    """Return a text in which what is between backticks is code."""
-    parts = clean(text).split("`")
+    """Return a text with the parts between backticks marked as code."""
+    parts = printable(text).split("`")
     marked = (Markup("<code>{}</code>") if at % 2 else Markup("{}") for at in range(len(parts)))
     return Markup("").join(mark.format(part) for mark, part in zip(marked, parts, strict=True))
 
 
-def _cleaned(value: object) -> object:
-    """Return a value as it is put into the page: text from outside clean, markup as it is."""
-    return clean(value) if type(value) is str else value
+def _printable(value: object) -> object:
+    """Return a value for the page: texts printable, markup unchanged."""
+    return printable(value) if type(value) is str else value
 
 
-def _link(address: str) -> str:
-    """Return an address that may be followed; empty for one that could run a script."""
+def _safe_link(address: str) -> str:
+    """Return a web address; empty for one that could run a script."""
     return address if address.startswith(("https://", "http://")) else ""
 
 
@@ -159,45 +159,44 @@ def _areas(results: Sequence[CaseResult]) -> dict[str, dict[str, Cell]]:
     return dict(sorted(areas.items()))
 
 
-def _packed(run: Run) -> str:
-    """Return body and bytes of all cases by id, as JSON that is deflated and then in base64.
+def _compressed_cases(run: Run) -> str:
+    """Return body and bytes of all cases by id, as deflated JSON in base64.
 
-    A page unpacks it when a case is opened; written out, the bodies would be most of the page.
-    Bytes are those of the cases that did not pass.
+    The page decompresses it when a case is opened. Bytes are included for cases that do not pass.
     """
     body = _environment().get_template("case.html")
     cases = {}
     for result in run.results:
-        stands = standing(run, result)
-        view = hexdump.view(result.case) if stands != "good" else None
+        status = result_status(run, result)
+        view = hexdump.hex_view(result.case) if status != "good" else None
         text = body.render(
             run=run,
             result=result,
             case=result.case,
-            stands=stands,
+            stands=status,
             query=_query(result),
             rows=_first_rows(result) if _shows_rows(result) else [],
-            differing=compare.differing_rows(result.detail),
-            commands=repeat.commands(run, result.case),
+            differing=table_diff.parse_rows(result.detail),
+            commands=rerun.commands(run, result.case),
         )
-        cases[clean(result.case.id)] = [text, _runs(view) if view is not None else None]
+        cases[printable(result.case.id)] = [text, _hex_runs(view) if view is not None else None]
     text = json.dumps(cases, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
 
 
 def _query(result: CaseResult) -> str:
-    """Return what a case asks of a table or index beside all of it, as one line of JSON."""
+    """Return the arguments of the request of a case, as one line of JSON."""
     args = result.case.manifest["input"].get("args", {})
     return json.dumps(args, ensure_ascii=False)[:MAX_QUERY] if args else ""
 
 
 def _shows_rows(result: CaseResult) -> bool:
-    """Whether the page shows the rows that a case expects: a search, or valid data not read."""
+    """Whether the page shows the expected rows: for a search, or valid data not read."""
     return result.case.kind == "index-search" or result.outcome == Outcome.REJECTS_VALID
 
 
 def _first_rows(result: CaseResult) -> list[list[str]]:
-    """Return the names of the columns that a case expects, and its first rows as short texts."""
+    """Return the names of the expected columns, and the first expected rows as short texts."""
     named = [one["table"]["path"] for one in result.case.manifest["expect"] if "table" in one]
     path = result.case.folder / named[0] if named else None
     if path is None or not path.is_file():
@@ -205,23 +204,26 @@ def _first_rows(result: CaseResult) -> list[list[str]]:
     with pa.memory_map(str(path)) as source:
         table = pa.ipc.open_file(source).read_all()
     first = range(min(MAX_ROWS, table.num_rows))
-    rows = [[compare.shown(column[row], MAX_VALUE) for column in table.columns] for row in first]
+    rows = [
+        [table_diff.format_value(column[row], MAX_VALUE) for column in table.columns]
+        for row in first
+    ]
     return [table.column_names, *rows]
 
 
-def _number_of(result: CaseResult) -> str:
-    """Return the words by which the page finds the claimed cases of one of the numbers."""
+def _row_markers(result: CaseResult) -> str:
+    """Return the markers by which the page selects the cases of one of the numbers."""
     if result.outcome == Outcome.UNSUPPORTED:
         return ""
-    told = {one.outcome for one in result.checks if one.name == VALIDATE}
+    validate_outcomes = {one.outcome for one in result.checks if one.name == VALIDATE}
     words = ["damage" if result.case.is_negative else "valid"]
-    words = words if result.read != Outcome.UNSUPPORTED else []
-    words += [f"wrong-{one}" for one in words if result.read != Outcome.PASS]
-    words += ["wrong-validate"] if told - {Outcome.PASS} else []
-    return " ".join([*words, *(["accident"] if result.outcome in score.ACCIDENTS else [])])
+    words = words if result.read_outcome != Outcome.UNSUPPORTED else []
+    words += [f"wrong-{one}" for one in words if result.read_outcome != Outcome.PASS]
+    words += ["wrong-validate"] if validate_outcomes - {Outcome.PASS} else []
+    return " ".join([*words, *(["accident"] if result.outcome in score.UNSAFE_OUTCOMES else [])])
 
 
-def _runs(view: hexdump.View) -> list[object]:
+def _hex_runs(view: hexdump.HexView) -> list[object]:
     """Return the title of a view, its first offset, and its runs (hex, owner, shade, patched)."""
     runs: list[list[object]] = []
     for segment in (segment for line in view.lines for segment in line.segments):
@@ -232,10 +234,10 @@ def _runs(view: hexdump.View) -> list[object]:
         else:
             runs.append([packed, *run])
     title = f"{view.name}, bytes {view.start} to {view.end} of {view.size}"
-    return [clean(title), view.start, runs]
+    return [printable(title), view.start, runs]
 
 
-def _shares(results: Sequence[CaseResult]) -> Iterator[Share]:
+def _outcome_shares(results: Sequence[CaseResult]) -> Iterator[Share]:
     counts = Counter(result.outcome for result in results)
     for outcome in Outcome:
         if counts[outcome]:
@@ -257,8 +259,8 @@ def _clauses(run: Run) -> Iterator[ClauseRow]:
         )
 
 
-def _passing(results: Sequence[CaseResult]) -> str:
-    """Return how many of the claimed cases pass."""
+def _passed_text(results: Sequence[CaseResult]) -> str:
+    """Return the number of claimed cases that pass, as text."""
     if not results:
         return "–"
     claimed = [result for result in results if result.outcome != Outcome.UNSUPPORTED]

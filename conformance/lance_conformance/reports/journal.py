@@ -1,7 +1,7 @@
-"""Journal: the report while a run goes on, a line as each case is finished.
+"""Journal: the report during a run, with a line for each finished case.
 
-It lies where the report will lie and is replaced by it at the end. A run that ended early leaves
-it, or its incomplete report, and another takes the results from there.
+It has the path of the report and is replaced by it at the end. A run that ended early leaves it, or
+an incomplete report, from which another run resumes.
 """
 
 from __future__ import annotations
@@ -16,41 +16,49 @@ from types import TracebackType
 from typing import Any
 
 from lance_conformance.cases import Case
-from lance_conformance.failures import Failure
+from lance_conformance.command_error import CommandError
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.reports import jsonl
-from lance_conformance.reports.files import REPORT, TIMINGS, ReportFailed, put, timing
+from lance_conformance.reports.files import (
+    REPORT,
+    TIMINGS,
+    ReportFailed,
+    timing_line,
+    write_atomically,
+)
 from lance_conformance.runner import CaseResult, CheckResult
 
 UNFINISHED = "the run did not end"
-"""What the header says while cases are still judged."""
+"""Reason in the header while the run is unfinished."""
 
-CUT_OFF = "its last line is missing"
+LAST_LINE_MISSING = "its last line is missing"
 
-SAME = ("suite", "subset", "profile", "selection", "implementation", "capabilities")
-"""What must be equal in the headers of a report and of the run that goes on with it."""
+RESUME_FIELDS = ("suite", "subset", "profile", "selection", "implementation", "capabilities")
+"""Header fields that must be equal for a run to resume a report."""
 
 
-class CannotResume(Failure):
-    """A report is not one of the same run; the text says how it differs."""
+class CannotResume(CommandError):
+    """A report is not of the same run; the message states the difference."""
 
 
 class Journal:
-    """The lines of a run, each written out at once.
+    """Writes the lines of a run, unbuffered.
 
-    Raises ReportFailed when one cannot be written, as when the disk is full.
+    Raises ReportFailed when a line cannot be written, for example when the disk is full.
     """
 
     def __init__(
         self, folder: Path, header: Mapping[str, Any], done: Iterable[CaseResult] = ()
     ) -> None:
-        kept = list(done)
+        finished = list(done)
         self._folder = folder
         self._lock = threading.Lock()
-        with self._failing():
+        with self._report_errors():
             folder.mkdir(parents=True, exist_ok=True)
-            put(folder / REPORT, jsonl.line(header) + "".join(map(_line, kept)))
-            put(folder / TIMINGS, "".join(map(_timings, kept)))
+            write_atomically(
+                folder / REPORT, jsonl.line(header) + "".join(map(_case_line, finished))
+            )
+            write_atomically(folder / TIMINGS, "".join(map(_timings, finished)))
             self._report = (folder / REPORT).open("ab", buffering=0)
             self._timings = (folder / TIMINGS).open("ab", buffering=0)
 
@@ -68,77 +76,79 @@ class Journal:
 
     def add(self, result: CaseResult) -> None:
         """Write the lines of a finished case."""
-        with self._lock, self._failing():
-            _write(self._timings, _timings(result))
-            _write(self._report, _line(result))
+        with self._lock, self._report_errors():
+            _write_all(self._timings, _timings(result))
+            _write_all(self._report, _case_line(result))
 
     @contextmanager
-    def _failing(self) -> Iterator[None]:
+    def _report_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
             raise ReportFailed(f"no report can be written to {self._folder}: {error}") from error
 
 
-def resumed(folder: Path, header: Mapping[str, Any], cases: Sequence[Case]) -> list[CaseResult]:
-    """Return the results that a folder's report holds; none when there is no report.
+def resume(folder: Path, header: Mapping[str, Any], cases: Sequence[Case]) -> list[CaseResult]:
+    """Return the results in a folder's report; none when there is no report.
 
-    A case that ended as `infra` has no verdict and is left out. Raises CannotResume.
+    Cases of outcome `infra` have no verdict and are omitted. Raises CannotResume.
     """
     path = folder / REPORT
     if not path.exists():
         return []
-    first, *told = _objects(path)
-    wanted = json.loads(jsonl.line(header))
-    for key in SAME:
-        if first.get(key) != wanted.get(key):
-            raise CannotResume(f"{path} is of another run: its {key} is {_shown(first.get(key))}")
+    previous, *entries = _parse_lines(path)
+    current = json.loads(jsonl.line(header))
+    for key in RESUME_FIELDS:
+        if previous.get(key) != current.get(key):
+            raise CannotResume(
+                f"{path} is of another run: its {key} is {_json_text(previous.get(key))}"
+            )
     seconds = _seconds(folder / TIMINGS)
     chosen = {case.id: case for case in cases}
     found = {}
-    for item in told:
+    for item in entries:
         if item.get("type") != "case" or item["outcome"] == Outcome.INFRA:
             continue
         if item["id"] not in chosen:
-            raise CannotResume(f"{path} holds a case that is not selected: {_shown(item['id'])}")
+            raise CannotResume(f"{path} has a case that is not selected: {_json_text(item['id'])}")
         found[item["id"]] = _result(chosen[item["id"]], item, seconds)
     return list(found.values())
 
 
 def outcomes(path: Path) -> dict[str, Outcome]:
-    """Return the outcome of each case of a report, by id; `path` is it or its folder.
+    """Return the outcome of each case of a report by id; `path` is the report or its folder.
 
-    Raises CannotResume where it is no report.
+    Raises CannotResume where it is not a report.
     """
     with _reading(path):
-        return {str(one["id"]): Outcome(one["outcome"]) for one in _cases(path)}
+        return {str(one["id"]): Outcome(one["outcome"]) for one in _case_lines(path)}
 
 
-def unfinished(path: Path) -> str:
-    """Return why a report lacks cases, nothing where it does not. Raises likewise."""
+def incomplete_reason(path: Path) -> str:
+    """Return why a report is incomplete, empty if it is not. Raises CannotResume."""
     with _reading(path):
-        told = _all(path)
-        whole = told[-1].get("type") == "footer"
-        return str(told[0].get("incomplete", "" if whole else CUT_OFF))
+        lines = _report_lines(path)
+        is_complete = lines[-1].get("type") == "footer"
+        return str(lines[0].get("incomplete", "" if is_complete else LAST_LINE_MISSING))
 
 
 def results(path: Path, cases: Iterable[Case]) -> dict[str, CaseResult]:
-    """Return the results that a report has of some cases, by id. Raises likewise."""
+    """Return the results of some cases in a report by id. Raises CannotResume."""
     chosen = {case.id: case for case in cases}
     with _reading(path):
-        told = [one for one in _cases(path) if one["id"] in chosen]
-        return {one["id"]: _result(chosen[one["id"]], one, {}) for one in told}
+        entries = [one for one in _case_lines(path) if one["id"] in chosen]
+        return {one["id"]: _result(chosen[one["id"]], one, {}) for one in entries}
 
 
-def _cases(path: Path) -> list[dict[str, Any]]:
-    return [item for item in _all(path) if item.get("type") == "case"]
+def _case_lines(path: Path) -> list[dict[str, Any]]:
+    return [item for item in _report_lines(path) if item.get("type") == "case"]
 
 
-def _all(path: Path) -> list[dict[str, Any]]:
+def _report_lines(path: Path) -> list[dict[str, Any]]:
     file = path / REPORT if path.is_dir() else path
     if not file.is_file():
         raise CannotResume(f"{path} has no {REPORT}")
-    return _objects(file)
+    return _parse_lines(file)
 
 
 @contextmanager
@@ -149,8 +159,8 @@ def _reading(path: Path) -> Iterator[None]:
         raise CannotResume(f"{path} is not a report: {error}") from error
 
 
-def _objects(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a journal; the last one may be cut off."""
+def _parse_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a journal; its last line may be truncated."""
     *whole, _cut_off = path.read_text("utf-8", "replace").split("\n")
     try:
         objects = [json.loads(text) for text in whole]
@@ -164,14 +174,14 @@ def _objects(path: Path) -> list[dict[str, Any]]:
 def _seconds(path: Path) -> dict[tuple[str, str], float]:
     if not path.exists():
         return {}
-    told = _objects(path) if path.stat().st_size else []
-    return {(one["id"], one["check"]): one["seconds"] for one in told}
+    timings = _parse_lines(path) if path.stat().st_size else []
+    return {(one["id"], one["check"]): one["seconds"] for one in timings}
 
 
 def _result(
     case: Case, item: Mapping[str, Any], seconds: Mapping[tuple[str, str], float]
 ) -> CaseResult:
-    """Return the result that a line of the report was made of."""
+    """Return the result of a line of the report."""
     checks, stderr = [], item.get("stderr_tail", "")
     for one in item["checks"]:
         outcome = Outcome(one["outcome"])
@@ -182,20 +192,20 @@ def _result(
     return CaseResult(case, Outcome(item["outcome"]), tuple(checks), item["detail"])
 
 
-def _write(file: RawIOBase, text: str) -> None:
-    """Write a text at once: what is written of it does not wait in this process."""
+def _write_all(file: RawIOBase, text: str) -> None:
+    """Write a text completely, without buffering."""
     rest = memoryview(text.encode("utf-8", "backslashreplace"))
     while rest:
         rest = rest[file.write(rest) or 0 :]
 
 
-def _line(result: CaseResult) -> str:
-    return jsonl.line(jsonl.case_object(result))
+def _case_line(result: CaseResult) -> str:
+    return jsonl.line(jsonl.case_entry(result))
 
 
 def _timings(result: CaseResult) -> str:
-    return "".join(timing(result.case.id, c.name, c.seconds) for c in result.checks)
+    return "".join(timing_line(result.case.id, c.name, c.seconds) for c in result.checks)
 
 
-def _shown(value: object) -> str:
+def _json_text(value: object) -> str:
     return json.dumps(value)[:200]

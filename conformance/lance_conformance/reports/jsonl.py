@@ -1,7 +1,7 @@
 """The report: one JSON object per line, a header, a line per case, a footer.
 
-Fields have a fixed order and nothing depends on time but `started`, so that two reports can be
-compared line by line. How long things took goes to `timings.jsonl` beside it.
+Fields have a fixed order and only `started` depends on time, so that two reports can be compared
+line by line. Durations are in `timings.jsonl`.
 """
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lance_conformance import __version__
-from lance_conformance.accepted import ACCEPTED
+from lance_conformance.accepted_types import ACCEPTED_TYPES
 from lance_conformance.cases import Case
-from lance_conformance.known import Known, Reckoning
+from lance_conformance.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import GOOD
-from lance_conformance.outside_text import cleaned
 from lance_conformance.register import Clause
 from lance_conformance.reports import score
 from lance_conformance.runner import CaseResult, CheckResult
 from lance_conformance.session import Claims
+from lance_conformance.untrusted_text import printable_json
 
 SCHEMA_VERSION = 1
 MAX_STDERR = 4096
-"""Characters of standard error kept per case."""
+"""Maximum number of characters of standard error per case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All that a report tells: who was judged, on what, with what result.
+    """The content of a report: the implementation, the cases and the results.
 
-    `incomplete` says why there is not a result for every case of the selection, `subset` what the
-    folder of cases lacks of the suite, `repeat_with` what follows `run --only ID` to run a case of
-    it again.
+    `incomplete` is the reason why selected cases have no result, `subset` a line on cases that the
+    folder lacks, `repeat_with` the arguments after `run --only ID` that run a case again.
     """
 
     claims: Claims
     results: Sequence[CaseResult]
-    reckoning: Reckoning
+    triage: Triage
     active: Sequence[Case]
     register: Mapping[str, Clause]
     profile: str
@@ -54,8 +53,8 @@ class Run:
     levels: Mapping[str, score.Level] = field(default_factory=dict)
 
     @property
-    def numbers(self) -> Mapping[str, score.Part]:
-        """The numbers that lead every report."""
+    def numbers(self) -> Mapping[str, score.Ratio]:
+        """The headline numbers of every report."""
         return score.numbers(self.results)
 
 
@@ -64,13 +63,13 @@ def lines(run: Run) -> Iterator[str]:
     head = header(run.claims, run.profile, run.selection, run.started, run.incomplete, run.subset)
     yield line(head)
     for result in run.results:
-        yield line(case_object(result, run.reckoning.listed.get(result.case.id)))
+        yield line(case_entry(result, run.triage.listed.get(result.case.id)))
     yield line(_footer(run))
 
 
 def line(item: Mapping[str, Any]) -> str:
     """Return the line of an object."""
-    return json.dumps(cleaned(item), ensure_ascii=False) + "\n"
+    return json.dumps(printable_json(item), ensure_ascii=False) + "\n"
 
 
 def header(
@@ -81,8 +80,8 @@ def header(
     incomplete: str,
     subset: str = "",
 ) -> dict[str, Any]:
-    """Return the header: who is judged, on what."""
-    told: dict[str, Any] = {
+    """Return the header: the implementation and the selection."""
+    document: dict[str, Any] = {
         "type": "header",
         "schema": SCHEMA_VERSION,
         "suite": __version__,
@@ -91,7 +90,7 @@ def header(
         "selection": dict(selection),
         "implementation": dict(claims.implementation),
         "capabilities": dict(claims.capabilities),
-        "accepted_types": {name: list(others) for name, others in ACCEPTED.items()},
+        "accepted_types": {name: list(others) for name, others in ACCEPTED_TYPES.items()},
         "host": {
             "system": platform.system(),
             "machine": platform.machine(),
@@ -100,13 +99,13 @@ def header(
         "started": started,
     }
     last = {"subset": subset, "incomplete": incomplete}
-    return told | {key: text for key, text in last.items() if text}
+    return document | {key: text for key, text in last.items() if text}
 
 
-def case_object(result: CaseResult, entry: Known | None = None) -> dict[str, Any]:
-    """Return what the report tells of a result; `entry` is the known failure it is."""
+def case_entry(result: CaseResult, entry: KnownFailure | None = None) -> dict[str, Any]:
+    """Return the report entry of a result; `entry` is its known failure, if any."""
     case = result.case
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "type": "case",
         "id": case.id,
         "title": case.title,
@@ -115,17 +114,17 @@ def case_object(result: CaseResult, entry: Known | None = None) -> dict[str, Any
         "expected": expectation(case),
     }
     if entry is not None:
-        told["known"] = _known(entry)
-    told["clauses"] = case.manifest["clauses"]
-    told["checks"] = [_check(check) for check in result.checks]
-    told["detail"] = result.detail
+        document["known"] = _known_entry(entry)
+    document["clauses"] = case.manifest["clauses"]
+    document["checks"] = [_check_entry(check) for check in result.checks]
+    document["detail"] = result.detail
     if result.stderr:
-        told["stderr_tail"] = result.stderr[-MAX_STDERR:]
-    return told
+        document["stderr_tail"] = result.stderr[-MAX_STDERR:]
+    return document
 
 
 def expectation(case: Case) -> str:
-    """Return in a few words what the case asks for."""
+    """Return a short description of the expectation of a case."""
     words = []
     for alternative in case.manifest["expect"]:
         parts = [name for name in alternative if name != "choice"]
@@ -135,17 +134,17 @@ def expectation(case: Case) -> str:
     return " or ".join(words)
 
 
-def _known(entry: Known) -> dict[str, str]:
+def _known_entry(entry: KnownFailure) -> dict[str, str]:
     return {"outcome": str(entry.outcome), "reason": entry.reason, "issue": entry.issue}
 
 
-def _check(check: CheckResult) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": check.name, "outcome": str(check.outcome)}
+def _check_entry(check: CheckResult) -> dict[str, Any]:
+    document: dict[str, Any] = {"name": check.name, "outcome": str(check.outcome)}
     if check.detail:
-        told["detail"] = check.detail
+        document["detail"] = check.detail
     if check.reject:
-        told["reject"] = check.reject
-    return told
+        document["reject"] = check.reject
+    return document
 
 
 def _footer(run: Run) -> dict[str, Any]:
@@ -155,20 +154,20 @@ def _footer(run: Run) -> dict[str, Any]:
         "cases": len(run.results),
         "checks": sum(len(result.checks) for result in run.results),
         "outcomes": {str(outcome): counts[outcome] for outcome in sorted(counts)},
-        "unexpected": [result.case.id for result in run.reckoning.unexpected],
-        "advised": [result.case.id for result in run.reckoning.advised],
-        "stale": list(run.reckoning.stale),
+        "unexpected": [result.case.id for result in run.triage.unexpected],
+        "advised": [result.case.id for result in run.triage.advised],
+        "stale": list(run.triage.stale),
         "numbers": {
             name: {"good": part.good, "cases": part.cases, "share": score.percent(part.share)}
             for name, part in run.numbers.items()
         },
-        "scores": {name: _score(value) for name, value in run.scores.items()},
-        "levels": {name: _level(value) for name, value in run.levels.items()},
+        "scores": {name: _score_entry(value) for name, value in run.scores.items()},
+        "levels": {name: _level_entry(value) for name, value in run.levels.items()},
         "exit_code": run.exit_code,
     }
 
 
-def _score(value: score.Score) -> dict[str, Any]:
+def _score_entry(value: score.Score) -> dict[str, Any]:
     return {
         "breadth": score.percent(value.breadth),
         "correctness": score.percent(value.correctness),
@@ -180,7 +179,7 @@ def _score(value: score.Score) -> dict[str, Any]:
     }
 
 
-def _level(value: score.Level) -> dict[str, Any]:
+def _level_entry(value: score.Level) -> dict[str, Any]:
     return {
         "reached": value.reached,
         "passed": value.passed,
@@ -189,10 +188,10 @@ def _level(value: score.Level) -> dict[str, Any]:
     }
 
 
-def standing(run: Run, result: CaseResult) -> str:
-    """Return how a result stands: `good`, `known`, `advised` or `unexpected`."""
+def result_status(run: Run, result: CaseResult) -> str:
+    """Return the status of a result: `good`, `known`, `advised` or `unexpected`."""
     if result.outcome in GOOD:
         return "good"
-    if result in run.reckoning.advised:
+    if result in run.triage.advised:
         return "advised"
-    return "known" if result.case.id in run.reckoning.listed else "unexpected"
+    return "known" if result.case.id in run.triage.listed else "unexpected"

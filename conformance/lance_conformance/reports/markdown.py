@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 from lance_conformance import __version__
 from lance_conformance.outcomes import MEANINGS, Outcome
-from lance_conformance.outside_text import first_line, markdown_code, markdown_prose, shortened
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.score import percent
 from lance_conformance.runner import CaseResult
+from lance_conformance.untrusted_text import first_line, markdown_code, markdown_prose, truncated
 
 MAX_LISTED = 50
-"""Failures listed; the other reports have all."""
+"""Maximum number of failures listed; the other reports have all."""
 
 MAX_DETAIL = 160
-"""Characters of a detail."""
+"""Maximum number of characters of a detail."""
 
 
 def render(run: Run) -> str:
@@ -25,8 +25,8 @@ def render(run: Run) -> str:
 
 
 def _lines(run: Run) -> Iterator[str]:
-    who = run.claims.implementation
-    named = markdown_prose(f"{who['name']} {who['version']}")
+    implementation = run.claims.implementation
+    named = markdown_prose(f"{implementation['name']} {implementation['version']}")
     yield f"# {named}: Lance conformance {__version__}"
     yield ""
     if run.subset:
@@ -60,13 +60,13 @@ def _lines(run: Run) -> Iterator[str]:
     for outcome in Outcome:
         if counts[outcome]:
             yield f"| {outcome} | {counts[outcome]} | {MEANINGS[outcome]} |"
-    yield from _failures("Unexpected", list(run.reckoning.unexpected))
-    yield from _failures("Otherwise than a clause advises", list(run.reckoning.advised))
-    if run.reckoning.stale:
+    yield from _failures("Unexpected", list(run.triage.unexpected))
+    yield from _failures("Against the advice of a clause", list(run.triage.advised))
+    if run.triage.stale:
         yield from ("", "## Stale entries of the known failures", "")
-        yield from (f"* {markdown_prose(text)}" for text in run.reckoning.stale)
+        yield from (f"* {markdown_prose(text)}" for text in run.triage.stale)
     yield from _failures(
-        "Known failures", [r for r in run.results if r.case.id in run.reckoning.listed]
+        "Known failures", [r for r in run.results if r.case.id in run.triage.listed]
     )
 
 
@@ -82,7 +82,7 @@ def _failures(title: str, results: list[CaseResult]) -> Iterator[str]:
     )
     for result in results[:MAX_LISTED]:
         name = markdown_code(result.case.id, cell=True)
-        detail = markdown_prose(shortened(first_line(result.detail), MAX_DETAIL))
+        detail = markdown_prose(truncated(first_line(result.detail), MAX_DETAIL))
         yield f"| {name} | {result.outcome} | {detail} |"
     if len(results) > MAX_LISTED:
         yield f"| … and {len(results) - MAX_LISTED} more | | |"

@@ -1,9 +1,9 @@
-"""Score: the numbers of cases, breadth and correctness per profile, and the levels reached.
+"""Scores: numbers of cases, breadth and correctness per profile, and the levels reached.
 
-The numbers count the claimed cases. What `validate` answers is a number of its own: it takes
-nothing from those of reading, nor from a level. The rest is weighted by clause: many cases of one
-clause weigh one. Breadth is how much of what there is was claimed, correctness how much of the
-claimed is right; they are never mixed. A known failure is a failure here.
+The numbers count the claimed cases. Results of `validate` are a separate number: they affect
+neither those of reading nor a level. Breadth and correctness are weighted by clause, however many cases it
+has. Breadth is the claimed share of all, correctness the correct share of the claimed; they are
+never mixed. A known failure is a failure here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from lance_conformance.cases import Case
 from lance_conformance.checks import VALIDATE
-from lance_conformance.levels import Manifest, in_the_way, members
+from lance_conformance.levels import Manifest, blocking_cases, cases_by_level
 from lance_conformance.outcomes import DEATHS, Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
 from lance_conformance.register import Clause
@@ -39,53 +39,55 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """So many cases of so many."""
+class Ratio:
+    """A number of good cases out of a number of cases."""
 
     good: int
     cases: int
 
     @property
     def share(self) -> float:
-        """A number from 0 to 1; 0 of no case."""
+        """Share from 0 to 1; 0 without cases."""
         return self.good / self.cases if self.cases else 0.0
 
 
 NUMBERS = VALID, REFUSED, SURVIVED = "valid data read right", "damage refused", "survived"
-"""The three numbers that lead every report."""
+"""The three headline numbers of every report."""
 
 REPORTED = "validated right"
-"""The fourth number, of who claims to validate."""
+"""The fourth number, of implementations that claim to validate."""
 
-ACCIDENTS = DEATHS | {Outcome.PANIC, Outcome.FLAKY_CRASH}
-"""Outcomes of an implementation that did not survive a case: crash, panic, hang, blow-up."""
+UNSAFE_OUTCOMES = DEATHS | {Outcome.PANIC, Outcome.FLAKY_CRASH}
+"""Outcomes of a case that the implementation did not survive."""
 
 
-def numbers(results: Iterable[CaseResult]) -> dict[str, Part]:
-    """Return the numbers over the claimed cases; one without cases is left out."""
+def numbers(results: Iterable[CaseResult]) -> dict[str, Ratio]:
+    """Return the numbers over the claimed cases, without those that have no cases."""
     claimed = [result for result in results if result.outcome != Outcome.UNSUPPORTED]
-    asked = [result for result in claimed if result.case.kind != "lint"]
-    read = [result for result in asked if result.read != Outcome.UNSUPPORTED]
+    readable = [result for result in claimed if result.case.kind != "lint"]
+    read = [result for result in readable if result.read_outcome != Outcome.UNSUPPORTED]
     damaged = [result for result in read if result.case.kind in NEGATIVE_KINDS]
     valid = [result for result in read if result.case.kind not in NEGATIVE_KINDS]
-    alive = sum(result.outcome not in ACCIDENTS for result in claimed)
-    told = [one.outcome for result in claimed for one in result.checks if one.name == VALIDATE]
+    alive = sum(result.outcome not in UNSAFE_OUTCOMES for result in claimed)
+    validate_outcomes = [
+        one.outcome for result in claimed for one in result.checks if one.name == VALIDATE
+    ]
     parts = {
-        VALID: Part(_passed(valid), len(valid)),
-        REFUSED: Part(_passed(damaged), len(damaged)),
-        SURVIVED: Part(alive, len(claimed)),
-        REPORTED: Part(told.count(Outcome.PASS), len(told)),
+        VALID: Ratio(_passed(valid), len(valid)),
+        REFUSED: Ratio(_passed(damaged), len(damaged)),
+        SURVIVED: Ratio(alive, len(claimed)),
+        REPORTED: Ratio(validate_outcomes.count(Outcome.PASS), len(validate_outcomes)),
     }
     return {name: part for name, part in parts.items() if part.cases}
 
 
 def _passed(results: Iterable[CaseResult]) -> int:
-    return sum(result.read == Outcome.PASS for result in results)
+    return sum(result.read_outcome == Outcome.PASS for result in results)
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How many cases of a level pass; `why` says what is in the way, `claimed` if any was asked."""
+    """Passing cases of a level; `why` describes the blocking ones, `claimed` if any is claimed."""
 
     passed: int
     total: int
@@ -94,12 +96,12 @@ class Level:
 
     @property
     def reached(self) -> bool:
-        """Whether all cases that the level counts pass, and there is one."""
+        """Whether the level has cases and all that count pass."""
         return 0 < self.passed == self.total
 
 
-MOST_NAMED = 3
-"""Things that an adapter does not claim, named beside a level."""
+MAX_NAMED = 3
+"""Maximum number of missing claims named for a level."""
 
 
 def by_clause(results: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
@@ -130,7 +132,7 @@ def score(results: Sequence[CaseResult]) -> Score:
 
 
 def profiles(results: Sequence[CaseResult]) -> dict[str, Score]:
-    """Return the score of each profile that has cases; `unstable` is never scored."""
+    """Return the score of each profile with cases; `unstable` is never scored."""
     found = {}
     for name in ("core", "format"):
         chosen = [
@@ -144,23 +146,23 @@ def profiles(results: Sequence[CaseResult]) -> dict[str, Score]:
 def levels(
     results: Sequence[CaseResult], active: Sequence[Case], register: Mapping[str, Clause]
 ) -> dict[str, Level]:
-    """Return each level of which a case was run, in the order of the ladder.
+    """Return the levels with cases that were run, in the order of the ladder.
 
-    A level counts its cases that test a MUST, run or not: one is only reached when all were run.
-    Those that are not claimed and not in the way are left out.
+    A level counts its cases that test a MUST, run or not, so it is only reached when all were run.
+    Unclaimed cases that do not block it are ignored.
     """
     by_id = {result.case.id: result for result in results}
     tried = {result.case.level for result in results}
-    every = members((case.manifest for case in active), register)
+    every = cases_by_level((case.manifest for case in active), register)
     return {name: _level(own, by_id) for name, own in every.items() if name in tried}
 
 
 def _level(cases: Sequence[Manifest], by_id: Mapping[str, CaseResult]) -> Level:
     results = [by_id[case["id"]] for case in cases if case["id"] in by_id]
-    told = {result.case.id: result.read for result in results}
-    way = {one["id"] for one in in_the_way(cases, told)}
-    counted = [result for result in results if result.case.id in way]
-    unclaimed = [result for result in counted if result.read == Outcome.UNSUPPORTED]
+    outcomes = {result.case.id: result.read_outcome for result in results}
+    blocking = {one["id"] for one in blocking_cases(cases, outcomes)}
+    counted = [result for result in results if result.case.id in blocking]
+    unclaimed = [result for result in counted if result.read_outcome == Outcome.UNSUPPORTED]
     passed, not_run = _passed(results), len(cases) - len(results)
     total = passed + len(counted) + not_run
     reasons = [
@@ -168,24 +170,24 @@ def _level(cases: Sequence[Manifest], by_id: Mapping[str, CaseResult]) -> Level:
         for count, what in (
             (not_run, "not run"),
             (len(counted) - len(unclaimed), "wrong"),
-            (len(unclaimed), f"not claimed{_named(unclaimed)}"),
+            (len(unclaimed), f"not claimed{_unclaimed_text(unclaimed)}"),
         )
         if count
     ]
     why = ", ".join(reasons) or f"all {total} cases pass"
-    claimed = any(result.read != Outcome.UNSUPPORTED for result in results)
+    claimed = any(result.read_outcome != Outcome.UNSUPPORTED for result in results)
     return Level(passed, total, claimed, why)
 
 
-def _named(unclaimed: Iterable[CaseResult]) -> str:
-    """Return in brackets the first things that were not claimed."""
+def _unclaimed_text(unclaimed: Iterable[CaseResult]) -> str:
+    """Return the first missing claims in brackets."""
     named = dict.fromkeys(one.detail.partition("not claimed: ")[2] for one in unclaimed)
-    listed = [name for name in named if name][:MOST_NAMED]
+    listed = [name for name in named if name][:MAX_NAMED]
     return f" ({', '.join(listed)})" if listed else ""
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage that says 100 only for all, and 0 only for none."""
+    """Return a share as a percentage, which is 100 only for all and 0 only for none."""
     if share in (0.0, 1.0):
         return f"{share:.0%}"
     return f"{min(max(share, 0.001), 0.999):.1%}"

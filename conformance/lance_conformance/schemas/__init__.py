@@ -1,4 +1,4 @@
-"""JSON Schemas of everything that is exchanged: messages, case manifests, reports."""
+"""JSON Schemas of messages, case manifests and reports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _validator(name: str, definition: str) -> jsonschema.Draft202012Validator:
 
 
 def problems(name: str, value: object, definition: str = "") -> list[str]:
-    """Return what is wrong with `value` by a schema, or by one of its definitions."""
+    """Return the violations of a schema, or of one of its definitions, by `value`."""
     return [
         f"{error.json_path}: {error.message[:200]}"
         for error in _validator(name, definition).iter_errors(value)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance.compare import first_difference
+from lance_conformance.adapter_output import InvalidOutput, read_output
 from lance_conformance.outcomes import Outcome
-from lance_conformance.output import BadOutput, read_output
 from lance_conformance.recipes.model import DATA
 from lance_conformance.session import Limits, Session
+from lance_conformance.table_diff import first_difference
 
 Files = Mapping[str, bytes]
 """A file or a table."""
@@ -66,7 +66,7 @@ class Pair:
         out = folder / "out.arrow"
         out.unlink(missing_ok=True)
         op, place = ("dataset.read", "uri") if given.is_dir() else ("file.read", "path")
-        answer = session.ask(op, {place: str(given), "out": str(out)}, self._limits)
+        answer = session.request(op, {place: str(given), "out": str(out)}, self._limits)
         response = answer.response
         if response is None:
             return Reading(str(answer.outcome), detail=answer.detail)
@@ -74,7 +74,7 @@ class Pair:
             return _refusal(response)
         try:
             return Reading(READS, read_output(out))
-        except BadOutput as error:
+        except InvalidOutput as error:
             return Reading(str(Outcome.BAD_OUTPUT), detail=str(error))
 
 

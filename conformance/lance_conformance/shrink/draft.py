@@ -42,7 +42,7 @@ def write(
         "input": _input(files, single),
         "expect": [{"survive": True} if told.table is None else _expected(folder, told.table)],
     }
-    (folder / "case.json").write_text(suite.canonical(manifest), encoding="utf-8")
+    (folder / "case.json").write_text(suite.canonical_text(manifest), encoding="utf-8")
     return folder
 
 

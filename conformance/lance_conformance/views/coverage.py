@@ -1,4 +1,4 @@
-"""Views of what the fixtures cover: text of 80 columns, and JSON."""
+"""Views of the coverage of the fixtures: text of 80 columns, and JSON."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lance_conformance.coverage.clauses import Pairs
-from lance_conformance.coverage.excused import EXCUSES, excuse
+from lance_conformance.coverage.clauses import ClauseCases
+from lance_conformance.coverage.exclusions import EXCLUSIONS, find_exclusion
 from lance_conformance.coverage.messages import Fact
 from lance_conformance.coverage.survey import Survey
 
@@ -16,28 +16,28 @@ WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What the fixtures show: the survey, the axes and pairs of cases by clause."""
+class CoverageReport:
+    """Coverage of the fixtures: the survey, the axes, and the cases of each clause."""
 
     survey: Survey
     axes: Mapping[str, tuple[str, ...]]
-    pairs: Mapping[str, Pairs]
+    pairs: Mapping[str, ClauseCases]
 
     @property
     def missing(self) -> list[Fact]:
-        """Members that occur in no case that is to be read, excused or not."""
+        """Members that occur in no valid case, excluded or not."""
         read = self.survey.read
         every = ((axis, member) for axis, members in self.axes.items() for member in members)
         return [fact for fact in every if not read[fact]]
 
     @property
     def gaps(self) -> list[Fact]:
-        """Members that could occur and do not."""
-        return [fact for fact in self.missing if excuse(fact) is None]
+        """Members that are missing and not excluded."""
+        return [fact for fact in self.missing if find_exclusion(fact) is None]
 
     @property
-    def lonely(self) -> dict[str, Pairs]:
-        """Clauses without a case that keeps them, or without one that breaks them."""
+    def unpaired(self) -> dict[str, ClauseCases]:
+        """Clauses without a positive or without a negative case."""
         return {
             clause: pair
             for clause, pair in self.pairs.items()
@@ -45,8 +45,8 @@ class Report:
         }
 
 
-def to_text(report: Report) -> Iterator[str]:
-    """Yield how often everything occurs, what never does, and the totals at the end."""
+def to_text(report: CoverageReport) -> Iterator[str]:
+    """Yield the counts of all members, the missing ones, and the totals."""
     for axis, members in report.axes.items():
         read = report.survey.read
         seen = [f"{member} x{read[axis, member]}" for member in members if read[axis, member]]
@@ -54,7 +54,7 @@ def to_text(report: Report) -> Iterator[str]:
         yield from textwrap.wrap(title, WIDTH, subsequent_indent="  ")
         yield from _wrapped(", ".join(seen))
     yield "never, and cannot:"
-    for one in EXCUSES:
+    for one in EXCLUSIONS:
         yield from _wrapped(f"{one.axis}, {one.member}: {one.reason}")
     yield "never, and could:"
     gaps: dict[str, list[str]] = {}
@@ -64,12 +64,12 @@ def to_text(report: Report) -> Iterator[str]:
     for axis, named in gaps.items():
         yield from _wrapped(f"{axis}: {', '.join(named)}")
     yield "clauses without their pair of cases:"
-    for clause, pair in report.lonely.items():
+    for clause, pair in report.unpaired.items():
         yield f"  {clause}: {pair.positive} positive, {pair.negative} negative"
     yield from totals(report)
 
 
-def totals(report: Report) -> Iterator[str]:
+def totals(report: CoverageReport) -> Iterator[str]:
     """Yield the totals, a line each."""
     found = report.survey
     owned = found.num_bytes - sum(found.unowned.values())
@@ -81,11 +81,11 @@ def totals(report: Report) -> Iterator[str]:
         f"value space: {members - len(report.missing)} of {members} occur, "
         f"{len(report.missing) - len(report.gaps)} cannot, {len(report.gaps)} are missing"
     )
-    whole = len(report.pairs) - len(report.lonely)
+    whole = len(report.pairs) - len(report.unpaired)
     yield f"clauses: {whole} of {len(report.pairs)} MUST have a positive and a negative case"
 
 
-def to_json(report: Report) -> str:
+def to_json(report: CoverageReport) -> str:
     """Return the counts of every member, the gaps, the clauses and the bytes as one object."""
     found = report.survey
     return json.dumps(
@@ -104,7 +104,7 @@ def to_json(report: Report) -> str:
                 for axis, members in report.axes.items()
             },
             "gaps": report.gaps,
-            "excused": [[one.axis, one.member, one.reason] for one in EXCUSES],
+            "excused": [[one.axis, one.member, one.reason] for one in EXCLUSIONS],
             "clauses": {
                 clause: {"positive": pair.positive, "negative": pair.negative}
                 for clause, pair in report.pairs.items()

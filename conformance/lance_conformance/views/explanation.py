@@ -12,13 +12,13 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from lanceref.core.spans import Span
 from lanceref.inspection import Explanation
 
-from lance_conformance.outside_text import clean
+from lance_conformance.untrusted_text import printable
 
 WIDTH = 80
-"""Characters of a line of text, unless the caller has more."""
+"""Default number of characters of a line of text."""
 
 VALUE_WIDTH = 12
-"""Characters of a value that are shown whatever the width."""
+"""Minimum number of characters shown of a value."""
 
 HTML_VALUE_WIDTH = 60
 """Characters of a value shown on the page."""
@@ -30,44 +30,47 @@ HEX_BYTES = 16
 """Bytes shown on a hex line."""
 
 FIELD = "field "
-"""What the name of the group of a top-level field begins with."""
+"""Prefix of the name of the group of a top-level field."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The spans to show: those that contain byte `at`, of field `column`, and not below `depth`."""
+class SpanFilter:
+    """The spans to show: those with byte `at`, of field `column`, and not below `depth`."""
 
     at: int | None = None
     column: str | None = None
     depth: int | None = None
 
 
-WHOLE = Part()
+NO_FILTER = SpanFilter()
 
 
 def to_text(
-    explanation: Explanation, data: bytes | None = None, width: int = WIDTH, part: Part = WHOLE
+    explanation: Explanation,
+    data: bytes | None = None,
+    width: int = WIDTH,
+    part: SpanFilter = NO_FILTER,
 ) -> Iterator[str]:
     """Yield the lines of the tree; with `data` each leaf is followed by its bytes in hex.
 
-    Of a part of the tree they have the clauses of its spans too, and no summary follows. Raises
-    LookupError where the file has no such column or byte.
+    A filtered tree includes the clauses of its spans, and no summary follows. Raises LookupError
+    where the file has no such column or byte.
     """
-    spans = _chosen(explanation, part)
-    yield f"{clean(explanation.path)}  {explanation.size} bytes"
+    spans = _filtered_spans(explanation, part)
+    yield f"{printable(explanation.path)}  {explanation.size} bytes"
     yield f"{'offset':>8} {'size':>7}  name"
     for depth, span in spans:
         clause = f"  {span.clause}" if span.clause and part.at is not None else ""
         yield f"{_line(depth, span, width)}{clause}"
         if data is not None and span.is_leaf:
             yield from _hex(data, span)
-    if part == WHOLE:
+    if part == NO_FILTER:
         yield ""
         yield from summary(explanation, width)
 
 
-def _chosen(explanation: Explanation, part: Part) -> list[tuple[int, Span]]:
-    """Return the spans of a part with their depths, in the order of their bytes."""
+def _filtered_spans(explanation: Explanation, part: SpanFilter) -> list[tuple[int, Span]]:
+    """Return the spans of a filter with their depths, in the order of their bytes."""
     spans = list(_walk(explanation.root, 0))
     if part.column is not None:
         spans = list(_of_column(spans, part.column))
@@ -76,12 +79,12 @@ def _chosen(explanation: Explanation, part: Part) -> list[tuple[int, Span]]:
             raise LookupError(f"no byte {part.at}; the file has {explanation.size}")
         spans = [(depth, span) for depth, span in spans if span.start <= part.at < span.end]
         if not any(span.is_leaf for _, span in spans):
-            raise LookupError(f"nobody owns byte {part.at}")
+            raise LookupError(f"byte {part.at} has no owner")
     return [(depth, s) for depth, s in spans if part.depth is None or depth < part.depth]
 
 
 def _of_column(spans: Sequence[tuple[int, Span]], name: str) -> Iterator[tuple[int, Span]]:
-    """Yield the group of a top-level field and what is in it."""
+    """Yield the group of a top-level field and its spans."""
     groups = [s.name.removeprefix(FIELD) for _, s in spans if s.name.startswith(FIELD)]
     if name not in groups:
         raise LookupError(f"no column {name!r}; there are {', '.join(groups) or 'none'}")
@@ -96,7 +99,7 @@ def _of_column(spans: Sequence[tuple[int, Span]], name: str) -> Iterator[tuple[i
 
 
 def summary(explanation: Explanation, width: int = WIDTH) -> Iterator[str]:
-    """Yield the lines that say how many bytes each kind of leaf owns, and what is unowned."""
+    """Yield the lines on the bytes of each kind of leaf, and on unowned bytes."""
     size = explanation.size
     unowned = sum(end - start for start, end in explanation.unowned)
     yield "bytes per kind of leaf:"
@@ -105,16 +108,16 @@ def summary(explanation: Explanation, width: int = WIDTH) -> Iterator[str]:
     share = 100.0 if size == 0 else 100 * (size - unowned) / size
     yield f"owned: {size - unowned} of {size} bytes ({share:.1f} %)"
     for start, end in explanation.unowned:
-        yield f"  nobody owns {start}..{end}"
+        yield f"  unowned: {start}..{end}"
     if explanation.findings:
         yield f"findings: {len(explanation.findings)}"
         for finding in explanation.findings:
-            told = f"{finding.severity}: {clean(finding.message)}"
-            yield from textwrap.wrap(told, width, initial_indent="  ", subsequent_indent="    ")
+            text = f"{finding.severity}: {printable(finding.message)}"
+            yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
 
 
 def to_json(explanation: Explanation) -> str:
-    """Return the tree, the owners' bytes per kind and the findings as one JSON object."""
+    """Return the tree, the bytes per kind and the findings as one JSON object."""
     return json.dumps(
         {
             "path": explanation.path,
@@ -130,14 +133,14 @@ def to_json(explanation: Explanation) -> str:
                 }
                 for f in explanation.findings
             ],
-            "spans": _as_object(explanation.root),
+            "spans": _span_entry(explanation.root),
         },
         indent=1,
     )
 
 
 def to_html(explanation: Explanation, data: bytes) -> str:
-    """Return one static page: the tree beside the bytes, each leaf linked to its range."""
+    """Return one static page: the tree with the bytes of each leaf."""
     environment = Environment(
         loader=PackageLoader("lance_conformance", "views"), autoescape=select_autoescape()
     )
@@ -145,8 +148,8 @@ def to_html(explanation: Explanation, data: bytes) -> str:
         {
             "depth": depth,
             "span": span,
-            "value": _shortened(_value(span), HTML_VALUE_WIDTH),
-            "hex": _start_in_hex(data, span) if span.is_leaf else "",
+            "value": _cut_middle(_value(span), HTML_VALUE_WIDTH),
+            "hex": _first_bytes(data, span) if span.is_leaf else "",
         }
         for depth, span in _walk(explanation.root, 0)
     ]
@@ -160,7 +163,7 @@ def to_html(explanation: Explanation, data: bytes) -> str:
 
 
 def _walk(span: Span, depth: int, adopted: Sequence[Span] = ()) -> Iterator[tuple[int, Span]]:
-    """Yield the spans in the order of their bytes; a leaf inside a sibling group is shown there."""
+    """Yield the spans in the order of their bytes; leaves inside a sibling group move there."""
     groups = sorted((s for s in span.children if not s.is_leaf), key=lambda s: (s.start, s.end))
     starts = [group.start for group in groups]
     inside: list[list[Span]] = [[] for _ in groups]
@@ -178,15 +181,15 @@ def _walk(span: Span, depth: int, adopted: Sequence[Span] = ()) -> Iterator[tupl
 
 def _line(depth: int, span: Span, width: int) -> str:
     line = f"{span.start:>8} {span.end - span.start:>7}  {'  ' * depth}"
-    if span.kind == "proto tag":  # the group it opens says which
+    if span.kind == "proto tag":  # named by its group
         return f"{line}tag, length = {span.value}"
-    line += clean(span.name)
+    line += printable(span.name)
     if not span.is_leaf:
         return line
     kind, value = ("" if span.kind == span.name else f"  [{span.kind}]"), _value(span)
     if value:
         room = width - len(line) - len(" = ") - len(kind)
-        line += f" = {_shortened(value, max(room, VALUE_WIDTH))}"
+        line += f" = {_cut_middle(value, max(room, VALUE_WIDTH))}"
     return line + kind
 
 
@@ -195,22 +198,22 @@ def _value(span: Span) -> str:
         return ""
     if isinstance(span.value, bytes):
         return span.value.decode("ascii") if _is_printable(span.value) else span.value.hex()
-    return clean(str(span.value)).replace("\n", "\\n")
+    return printable(str(span.value)).replace("\n", "\\n")
 
 
 def _is_printable(data: bytes) -> bool:
     return len(data) > 0 and all(32 <= byte < 127 for byte in data)
 
 
-def _shortened(text: str, width: int) -> str:
-    """Cut the middle out of a text that is too long: its end says as much as its start."""
+def _cut_middle(text: str, width: int) -> str:
+    """Return a long text without its middle part."""
     if len(text) <= width:
         return text
     head = (width - 1) // 2
     return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
 
 
-def _start_in_hex(data: bytes, span: Span) -> str:
+def _first_bytes(data: bytes, span: Span) -> str:
     shown = data[span.start : min(span.end, span.start + HTML_BYTES)]
     rest = " …" if span.end - span.start > HTML_BYTES else ""
     return shown.hex(" ", -4) + rest
@@ -223,7 +226,7 @@ def _hex(data: bytes, span: Span) -> Iterator[str]:
         yield f"{at:>8x}: {part.hex(' ', -4):<35}  {shown}"
 
 
-def _as_object(span: Span) -> dict[str, object]:
+def _span_entry(span: Span) -> dict[str, object]:
     value = span.value.hex() if isinstance(span.value, bytes) else span.value
     return {
         "start": span.start,
@@ -232,5 +235,5 @@ def _as_object(span: Span) -> dict[str, object]:
         "kind": span.kind,
         "clause": span.clause,
         "value": value if isinstance(value, int | float | str | list | None) else str(value),
-        "children": [_as_object(child) for child in span.children],
+        "children": [_span_entry(child) for child in span.children],
     }

@@ -1,4 +1,4 @@
-"""Views of findings: what `validate` prints, as text, JSON or JUnit XML, and writes, as a table."""
+"""Views of findings of `validate`: text, JSON, JUnit XML, and a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pylanceref
 from lanceref.core.context import Finding
 from lanceref_spark.validation import Checked, Report
 
-from lance_conformance.outside_text import clean
+from lance_conformance.untrusted_text import printable
 
 
 def to_text(path: str, report: Report) -> Iterator[str]:
@@ -22,15 +22,15 @@ def to_text(path: str, report: Report) -> Iterator[str]:
     findings = report.findings
     for finding in findings:
         yield f"{finding.severity.upper():<6} {finding.clause}"
-        yield f"       {clean(finding.file)} at byte {finding.offset}, {finding.size} bytes"
-        yield f"       found  {clean(str(finding.found))}"
-        yield f"       wanted {clean(str(finding.wanted))}"
+        yield f"       {printable(finding.file)} at byte {finding.offset}, {finding.size} bytes"
+        yield f"       found  {printable(str(finding.found))}"
+        yield f"       wanted {printable(str(finding.wanted))}"
     counts = dict.fromkeys(("must", "should", "note"), 0)
     for finding in findings:
         counts[finding.severity] += 1
-    told = ", ".join(f"{count} {level}" for level, count in counts.items())
+    totals = ", ".join(f"{count} {level}" for level, count in counts.items())
     version = f" (version {report.version})" if report.version else ""
-    yield f"{clean(path)}{version}: {'clean' if not findings else told}"
+    yield f"{printable(path)}{version}: {'clean' if not findings else totals}"
 
 
 def to_json(path: str, findings: Sequence[Finding]) -> str:
@@ -42,19 +42,22 @@ def to_junit(path: str, findings: Sequence[Finding]) -> str:
     """Return a JUnit test suite with a failed test per finding of MUST level."""
     failures = [f for f in findings if f.severity == "must"]
     suite = ElementTree.Element(
-        "testsuite", name=clean(path), tests=str(max(1, len(findings))), failures=str(len(failures))
+        "testsuite",
+        name=printable(path),
+        tests=str(max(1, len(findings))),
+        failures=str(len(failures)),
     )
     for finding in findings:
         case = ElementTree.SubElement(
             suite,
             "testcase",
             name=finding.clause,
-            classname=clean(f"{finding.file}@{finding.offset}"),
+            classname=printable(f"{finding.file}@{finding.offset}"),
         )
         tag = "failure" if finding.severity == "must" else "system-out"
-        ElementTree.SubElement(case, tag).text = clean(finding.message)
+        ElementTree.SubElement(case, tag).text = printable(finding.message)
     if not findings:
-        ElementTree.SubElement(suite, "testcase", name="clean", classname=clean(path))
+        ElementTree.SubElement(suite, "testcase", name="clean", classname=printable(path))
     return ElementTree.tostring(suite, encoding="unicode")
 
 
@@ -75,11 +78,11 @@ SCHEMA = pa.schema(
         ("message", pa.string()),
     ]
 )
-"""Columns of the table: a row for each finding; a unit without one has a row without a clause."""
+"""Columns of the table: a row for each finding, or one without a clause for a clean unit."""
 
 
 def to_table(path: str, report: Report) -> pa.Table:
-    """Return what was looked at and what was found there."""
+    """Return the table of validated units and their findings."""
     rows = [row for one in report.checked for row in _rows(path, report.version, one)]
     return pa.Table.from_pylist(rows, SCHEMA)
 

@@ -12,15 +12,15 @@ import pylanceref
 import pylanceref.query
 import pytest
 from lance_conformance import oracle
+from lance_conformance.adapter_output import read_output
 from lance_conformance.adapters import reference, releases
-from lance_conformance.adapters.refusing import refusals, refuse
-from lance_conformance.adapters.scanned import claims, operations
-from lance_conformance.adapters.skeleton import Message, NotClaimed, write_table
-from lance_conformance.adapters.twin import twin
+from lance_conformance.adapters.operation_translation import translate_operation
+from lance_conformance.adapters.refusals import refusal_response, refusal_types
+from lance_conformance.adapters.server import Message, Unsupported, write_table
+from lance_conformance.adapters.table_scan import hello_message, operations
 from lance_conformance.outcomes import Outcome
-from lance_conformance.output import read_output
-from lance_conformance.protocol import check_request, check_response
-from lance_conformance.recipes.staging import commit
+from lance_conformance.protocol import request_problems, response_problems
+from lance_conformance.recipes.scenario_plans import commit
 from lance_conformance.runner import Worker
 from lance_conformance.session import Limits, Session
 from pylanceref.fragment import write_fragments
@@ -60,7 +60,7 @@ def test_every_claimed_operation_answers(name, tmp_path):
     out = tmp_path / "out.arrow"
 
     def ask(op: str, **fields: object) -> dict[str, object]:
-        answer = session.ask(op, fields, LIMITS)
+        answer = session.request(op, fields, LIMITS)
         assert answer.response is not None, answer.detail + answer.stderr
         assert "ok" in answer.response, answer.response
         return dict(answer.response["ok"])
@@ -79,7 +79,7 @@ def test_every_claimed_operation_answers(name, tmp_path):
     assert "10" == ask("file.inspect", path=path)["num_rows"]
     assert "1" == ask("dataset.versions", uri=uri)["latest"]
     (tmp_path / "data.lance").write_bytes(b"not Lance")
-    refused = session.ask("file.read", {"path": path, "out": str(out)}, LIMITS)
+    refused = session.request("file.read", {"path": path, "out": str(out)}, LIMITS)
     session.close()
 
     assert refused.response is not None
@@ -92,8 +92,8 @@ def test_a_panic_where_the_call_awaits():
     class RustPanic(Exception):
         pass
 
-    assert RustPanic in refusals()
-    assert refuse(RustPanic("unknown error"))["panicked"]
+    assert RustPanic in refusal_types()
+    assert refusal_response(RustPanic("unknown error"))["panicked"]
 
 
 @pytest.mark.parametrize(
@@ -111,19 +111,19 @@ def test_a_name_that_is_missing_is_a_gap(error):
     def operation(request: Message) -> Message:
         raise error
 
-    with pytest.raises(NotClaimed, match=re.escape(str(error))):
-        releases.as_offered(operation)({})
+    with pytest.raises(Unsupported, match=re.escape(str(error))):
+        releases.unsupported_if_missing(operation)({})
 
 
 def test_messages_keep_to_the_protocol(tmp_path):
     """Both what an engine says of itself and what it answers."""
-    hello = claims({"name": "e", "version": "1", "language": "c"}, {"features": ["blob"]})
+    hello = hello_message({"name": "e", "version": "1", "language": "c"}, {"features": ["blob"]})
     out = str(tmp_path / "out.arrow")
     table = pa.table({"a": [1]})
     body = operations(lambda scan: table)["dataset.read"]({"uri": "t", "out": out})
 
-    assert [] == check_response("hello", {"id": 0, "ok": hello})
-    assert [] == check_response("dataset.read", {"id": 1, "ok": body})
+    assert [] == response_problems("hello", {"id": 0, "ok": hello})
+    assert [] == response_problems("dataset.read", {"id": 1, "ok": body})
     with pa.OSFile(out) as source:
         assert table == pa.ipc.open_file(source).read_all()
 
@@ -138,8 +138,9 @@ def test_a_twin_says_the_same(tmp_path):
     merged, schema = fragment.merge_columns({"b": "a + 1"})
     lance = importlib.import_module("lance")
 
-    made = twin(pylance._PLACES, Op.Merge([merged], schema))
-    edit = twin(pylance._PLACES, Op.UpdateConfig(config_updates=Op.UpdateMap({"k": None}, True)))
+    made = translate_operation(pylance._PLACES, Op.Merge([merged], schema))
+    update = Op.UpdateConfig(config_updates=Op.UpdateMap({"k": None}, True))
+    edit = translate_operation(pylance._PLACES, update)
 
     assert isinstance(made, lance.LanceOperation.Merge)
     assert merged.to_json() == made.fragments[0].to_json()
@@ -179,9 +180,9 @@ def test_template_is_short(name):
 
 def _ask(op: str, **fields: object) -> dict[str, Any]:
     """Ask the reference; both messages keep to the schema."""
-    assert [] == check_request({"id": 1, "op": op, **fields})
+    assert [] == request_problems({"id": 1, "op": op, **fields})
     response = reference.in_process(op, fields)
-    assert [] == check_response(op, {"id": 1, **response})
+    assert [] == response_problems(op, {"id": 1, **response})
     return response
 
 
@@ -201,7 +202,7 @@ def test_tables_are_written_in_every_mode(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("verb", "args", "wanted"),
+    ("verb", "args", "expected"),
     [
         ("delete", {"predicate": "a = 1"}, [2, 3]),
         ("update", {"updates": {"a": "a + 10"}, "where": "a = 1"}, [2, 3, 11]),
@@ -211,7 +212,7 @@ def test_tables_are_written_in_every_mode(tmp_path):
         ("cleanup", {}, [1, 2, 3]),
     ],
 )
-def test_every_verb_changes_the_table(verb, args, wanted, tmp_path):
+def test_every_verb_changes_the_table(verb, args, expected, tmp_path):
     """The answer is the version there is afterwards."""
     made = pylanceref.write_dataset(
         pa.table({"a": [1, 2, 3], "b": [1, 2, 3]}), tmp_path, max_rows_per_file=2
@@ -220,7 +221,7 @@ def test_every_verb_changes_the_table(verb, args, wanted, tmp_path):
     latest = pylanceref.dataset(tmp_path)
 
     assert {"ok": {"version": str(latest.version)}} == answer
-    assert wanted == latest.to_table()["a"].to_pylist()
+    assert expected == latest.to_table()["a"].to_pylist()
     assert (verb == "cleanup") == (latest.version == made.version)
 
 
@@ -235,9 +236,9 @@ def test_rows_are_merged_in(tmp_path):
         "when_not_matched_by_source": "delete",
     }
     assert "ok" in _ask("mutate", uri=str(tmp_path / "t"), verb="merge_insert", args=args)
-    held = pylanceref.dataset(tmp_path / "t").to_table().to_pydict()
+    rows = pylanceref.dataset(tmp_path / "t").to_table().to_pydict()
 
-    assert {(2, 2), (3, 3)} == set(zip(held["a"], held["b"], strict=True))
+    assert {(2, 2), (3, 3)} == set(zip(rows["a"], rows["b"], strict=True))
 
 
 def test_an_operation_travels_as_json(tmp_path):

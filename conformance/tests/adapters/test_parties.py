@@ -13,12 +13,12 @@ import lance_conformance
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance import places
-from lance_conformance.adapters.scanned import Scan
-from lance_conformance.adapters.skeleton import NotClaimed, write_table
+from lance_conformance import resources
+from lance_conformance.adapters.server import Unsupported, write_table
+from lance_conformance.adapters.table_scan import Scan
 from lance_conformance.cases import Selection, load, select
 from lance_conformance.outcomes import Outcome
-from lance_conformance.runner import run
+from lance_conformance.runner import run_adapter
 from lance_conformance.session import DEFAULT_LIMITS, Session
 
 ADAPTERS = Path(lance_conformance.__file__).parent / "adapters"
@@ -40,15 +40,15 @@ def _of_lancedb_node(folder: Path) -> Iterator[Callable[..., object]]:
     if not Path(os.environ.get("NODE_HOME", ""), "node_modules/@lancedb").is_dir():
         pytest.skip("@lancedb/lancedb is missing")
     session = Session(["node", str(ADAPTERS / "lancedb.mjs")], folder / "scratch")
-    yield lambda op, request: session.ask(op, request, DEFAULT_LIMITS)
+    yield lambda op, request: session.request(op, request, DEFAULT_LIMITS)
     session.close()
 
 
 def _of_duckdb(_: Path) -> Iterator[Callable[..., object]]:
     duckdb = _adapter("duckdb_extension_lance", "duckdb")
-    held = duckdb.connection()
+    connected = duckdb.connection()
     names = {"write.dataset": "write", "mutate": "mutate", "index.search": "search"}
-    yield lambda op, request: getattr(duckdb, names[op])(held, {"columns": ["a"]} | request)
+    yield lambda op, request: getattr(duckdb, names[op])(connected, {"columns": ["a"]} | request)
 
 
 NEAREST = {"column": "v", "q": ["0", "0"], "k": 1}
@@ -73,14 +73,14 @@ def test_what_is_written_is_changed_and_found(party, reads, tmp_path):
     vectors = pa.array([[0.0, 1.0], [1.0, 1.0], [5.0, 5.0]], type_)
     source, out = str(tmp_path / "in.arrow"), str(tmp_path / "out.arrow")
     write_table(source, pa.table({"a": [1, 2, 3], "v": vectors}))
-    given = {"uri": str(tmp_path / "t.lance"), "out": out}
+    fields = {"uri": str(tmp_path / "t.lance"), "out": out}
     for ask in party(tmp_path):
-        ask("write.dataset", given | {"input": source, "mode": "create", "version": "2.1"})
-        ask("mutate", given | {"verb": "delete", "args": {"predicate": "a = 2"}})
-        for op, more, wanted in reads:
-            ask(op, given | more)
-            with pa.OSFile(out) as held:
-                assert wanted == pa.ipc.open_file(held).read_all()["a"].to_pylist()
+        ask("write.dataset", fields | {"input": source, "mode": "create", "version": "2.1"})
+        ask("mutate", fields | {"verb": "delete", "args": {"predicate": "a = 2"}})
+        for op, more, expected in reads:
+            ask(op, fields | more)
+            with pa.OSFile(out) as file:
+                assert expected == pa.ipc.open_file(file).read_all()["a"].to_pylist()
 
 
 @pytest.mark.parametrize("name", ["daft_lance", "polars_lance"])
@@ -109,18 +109,18 @@ def test_what_is_written_is_scanned(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "call", "asked"),
+    ("name", "call", "fields"),
     [
         ("daft_lance", "mutate", {"verb": "delete", "args": {"predicate": "a = 1"}}),
         ("polars_lance", "write", {"version": "2.1"}),
         ("polars_lance", "write", {"options": {"enable_stable_row_ids": True}, "version": "2.0"}),
     ],
 )
-def test_what_a_party_cannot_do_is_a_gap(name, call, asked, tmp_path):
+def test_what_a_party_cannot_do_is_a_gap(name, call, fields, tmp_path):
     """Nothing is written where a choice would be passed over."""
-    request = {"uri": str(tmp_path / "t"), "input": "none", "mode": "create", **asked}
-    with pytest.raises(NotClaimed):
-        getattr(_adapter(name, name), call)(request)
+    fields = {"uri": str(tmp_path / "t"), "input": "none", "mode": "create", **fields}
+    with pytest.raises(Unsupported):
+        getattr(_adapter(name, name), call)(fields)
 
     assert not (tmp_path / "t").exists()
 
@@ -146,9 +146,9 @@ def test_lines_of_json_become_a_table_again(tmp_path):
     assert "2" == lancecli.versions(request)["latest"]
     with pytest.raises(lancecli.Refused):
         lancecli.scan(Scan(str(tmp_path / "nothing.lance"), None, None, None, None, 0))
-    with pytest.raises(NotClaimed, match="date32"):
+    with pytest.raises(Unsupported, match="date32"):
         lancecli.scan(Scan(dated, None, None, None, None, 0))
-    with pytest.raises(NotClaimed, match="offsets"):
+    with pytest.raises(Unsupported, match="offsets"):
         lancecli.scan(Scan(uri, None, None, None, None, 1))
 
 
@@ -177,9 +177,9 @@ def test_an_example_reads_what_is_valid_and_refuses_what_is_damaged(
         compiler = [program("javac"), "-Xlint:all", "-Werror", "-d", str(tmp_path / "classes")]
         subprocess.run([*compiler, *sources], check=True)
         command = [program("java"), "-cp", str(tmp_path / "classes"), "Adapter"]
-    cases = select(load(places.fixtures()), Selection(profile="all", only=only))[::EVERY]
+    cases = select(load(resources.fixtures()), Selection(profile="all", only=only))[::EVERY]
 
-    claims, results = run(command, cases, tmp_path)
+    claims, results = run_adapter(command, cases, tmp_path)
 
     counts = Counter(result.outcome for result in results)
     allowed = {Outcome.PASS, Outcome.UNSUPPORTED}

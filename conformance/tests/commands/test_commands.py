@@ -10,9 +10,9 @@ from lance_conformance import suite
 from lance_conformance.bench import run, sides
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import GOALS
+from lance_conformance.case_storage import case_folder
 from lance_conformance.cli import app
 from lance_conformance.commands import options
-from lance_conformance.stored import case_folder
 from typer.testing import CliRunner
 
 FLOOR = next(goal.floor for goal in GOALS if goal.name == "P1")
@@ -66,13 +66,12 @@ def _coverage(*arguments: object) -> tuple[int, str]:
 
 def test_what_is_missing_is_named_and_fails(one_case):
     """One file shows little: exit 1, the gaps by axis, the totals at the end, 80 columns."""
-    code, told = _coverage("--fixtures", one_case)
+    code, output = _coverage("--fixtures", one_case)
 
-    assert 1 == code
-    assert "layout in 2.1: 1 of 4\n  mini_block_layout x1" in told
-    assert "layout in 2.1: constant_layout, full_zip_layout, blob_layout" in told
-    assert "bytes with an owner: 100.00 % of 346 in 1 files" in told
-    assert max(map(len, told.splitlines())) <= 80
+    assert 1 == code and "layout in 2.1: 1 of 4\n  mini_block_layout x1" in output
+    assert "layout in 2.1: constant_layout, full_zip_layout, blob_layout" in output
+    assert "bytes with an owner: 100.00 % of 346 in 1 files" in output
+    assert max(map(len, output.splitlines())) <= 80
 
 
 NEGATIVE = "file/2.1/miniblock/neg-int32-num-levels"
@@ -131,7 +130,7 @@ def test_files_of_the_working_directory_become_absolute(tmp_path, monkeypatch):
     (tmp_path / "python").touch()
     monkeypatch.chdir(tmp_path)
 
-    assert ("python", str(tmp_path / "adapter.py"), "-x") == options.adapter(
+    assert ("python", str(tmp_path / "adapter.py"), "-x") == options.adapter_command(
         ["python", "adapter.py", "-x"]
     )
-    assert (str(tmp_path / "adapter.py"),) == options.adapter(["./adapter.py"])
+    assert (str(tmp_path / "adapter.py"),) == options.adapter_command(["./adapter.py"])

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pylanceref
 import pytest
+from lance_conformance.case_storage import case_folder, materialise
 from lance_conformance.cli import app
-from lance_conformance.stored import case_folder, materialised
 from lanceref.storage import open_store
 from typer.testing import CliRunner
 
@@ -29,20 +29,19 @@ MANIFEST = next(case_folder(FIXTURES / "table/any/manifest/plain").rglob("*.mani
 def test_a_file_and_a_manifest_are_explained():
     """Exit 0, and every byte has an owner."""
     for path in (GOOD, MANIFEST):
-        code, told = _explain(path)
+        code, output = _explain(path)
 
         assert 0 == code
-        assert "(100.0 %)" in told
+        assert "(100.0 %)" in output
 
 
 def test_damage_exits_with_1(tmp_path):
     """What can be explained still is."""
     broken = tmp_path / "broken.lance"
     broken.write_bytes(GOOD.read_bytes()[:-1] + b"X")
-    code, told = _explain(broken)
+    code, output = _explain(broken)
 
-    assert 1 == code
-    assert "L.file.footer.magic" in told
+    assert 1 == code and "L.file.footer.magic" in output
 
 
 def test_other_forms(tmp_path):
@@ -84,10 +83,9 @@ def test_parts_that_are_not_there_exit_with_2():
 def test_a_uri_is_explained():
     """An object as a file."""
     open_store("shared-memory://explained").put("x.lance", GOOD.read_bytes())
-    code, told = _explain("shared-memory://explained/x.lance", "--hex")
+    code, output = _explain("shared-memory://explained/x.lance", "--hex")
 
-    assert 0 == code
-    assert "(100.0 %)" in told
+    assert 0 == code and "(100.0 %)" in output
     assert 2 == _explain("shared-memory://explained/none.lance")[0]
 
 
@@ -95,16 +93,16 @@ def test_what_is_no_file_exits_with_2(tmp_path):
     """A missing file is named once; of a directory a table, for which `validate` is named."""
     (tmp_path / "t" / "_versions").mkdir(parents=True)
     missing, plain, table = (_explain(tmp_path / name) for name in ("none", "", "t"))
-    told = [" ".join(text.replace("│", " ").split()) for _, text in (missing, plain, table)]
+    output = [" ".join(text.replace("│", " ").split()) for _, text in (missing, plain, table)]
 
     assert (2, 2, 2) == (missing[0], plain[0], table[0])
-    assert 1 == told[0].count("no such file")
-    assert "is a directory" in told[1]
+    assert 1 == output[0].count("no such file")
+    assert "is a directory" in output[1]
     assert "lance-conformance validate" in table[1]
 
 
-TABLE = materialised(FIXTURES / "table/any/deletions/arrow/dataset")
-LINT = materialised(FIXTURES / "file/2.1/miniblock/lint-int32-padding/data.lance")
+TABLE = materialise(FIXTURES / "table/any/deletions/arrow/dataset")
+LINT = materialise(FIXTURES / "file/2.1/miniblock/lint-int32-padding/data.lance")
 
 
 @pytest.fixture
@@ -118,28 +116,26 @@ def broken(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("arguments", [(GOOD,), (TABLE,), (TABLE, "--deep")])
 def test_what_is_clean_exits_with_0(arguments):
     """A file, a table, and a table with the content of its files."""
-    code, told = _validate(*arguments)
+    code, output = _validate(*arguments)
 
-    assert 0 == code
-    assert "clean" in told
+    assert 0 == code and "clean" in output
 
 
 def test_a_broken_must_exits_with_1(broken):
     """The clause is named."""
-    code, told = _validate(broken)
+    code, output = _validate(broken)
 
-    assert 1 == code
-    assert "MUST   L.file.footer.magic" in told
+    assert 1 == code and "MUST   L.file.footer.magic" in output
 
 
 def test_several_paths_have_one_summary_and_exit_code(broken, tmp_path):
     """All are reported; the worst decides: a path that is not there, then a broken MUST."""
-    code, told = _validate(GOOD, broken, GOOD)
-    gone, after = _validate(tmp_path / "none.lance", broken)
+    code, output = _validate(GOOD, broken, GOOD)
+    missing_path, after = _validate(tmp_path / "none.lance", broken)
 
-    assert (1, 2) == (code, gone)
-    assert "MUST   L.file.footer.magic" in told and told.count(f"{GOOD}: clean") == 1
-    assert told.endswith("2 paths: 1 clean, 1 with a broken MUST\n")
+    assert (1, 2) == (code, missing_path)
+    assert "MUST   L.file.footer.magic" in output and output.count(f"{GOOD}: clean") == 1
+    assert output.endswith("2 paths: 1 clean, 1 with a broken MUST\n")
     assert "MUST   L.file.footer.magic" in after and "no such path" in after
     assert "2 paths: 0 clean, 1 with a broken MUST, 1 cannot be read" in after
     assert 0 == _validate(GOOD, TABLE)[0]
@@ -157,8 +153,8 @@ def test_a_version_is_chosen_and_files_of_tagged_ones_are_looked_for(tmp_path):
     made.tags.create("whole", 1)
     assert 0 == _validate(uri)[0]
     made.tags.create("gold", 2)
-    code, told = _validate(uri)
-    assert 1 == code and "MUST   L.table.files.exist" in told
+    code, output = _validate(uri)
+    assert 1 == code and "MUST   L.table.files.exist" in output
 
 
 def test_several_paths_in_other_forms(broken):
@@ -191,9 +187,9 @@ def test_nothing_at_the_path_exits_with_2(tmp_path):
 
 def test_json_and_junit(broken):
     """Both parse and hold the same clauses as the text."""
-    told = json.loads(_validate(broken, "--format", "json")[1])
+    output = json.loads(_validate(broken, "--format", "json")[1])
     suite = ElementTree.fromstring(_validate(broken, "--format", "junit")[1])
-    clauses = [finding["clause"] for finding in told["findings"]]
+    clauses = [finding["clause"] for finding in output["findings"]]
 
     assert "L.file.footer.magic" in clauses
     assert clauses == [case.get("name") for case in suite]
@@ -216,8 +212,8 @@ def test_every_executor_prints_the_same(broken, tmp_path):
     """Processes find what the loop finds; the findings are also a table."""
     (tmp_path / "t").mkdir()
     output = tmp_path / "found.jsonl"
-    told = [_validate(TABLE, "--deep", "--executor", one) for one in ("loop", "process")]
-    assert told[0] == told[1]
+    printed = [_validate(TABLE, "--deep", "--executor", one) for one in ("loop", "process")]
+    assert printed[0] == printed[1]
     assert 1 == _validate(broken, "--output", output)[0]
     (row,) = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
     assert "L.file.footer.magic" == row["clause"]
@@ -225,6 +221,5 @@ def test_every_executor_prints_the_same(broken, tmp_path):
 
 def test_a_table_of_findings_has_a_known_suffix(broken):
     """Another suffix is wrong use, and says which there are."""
-    code, told = _validate(broken, "--output", "found.csv")
-    assert 2 == code
-    assert ".parquet" in told
+    code, output = _validate(broken, "--output", "found.csv")
+    assert 2 == code and ".parquet" in output

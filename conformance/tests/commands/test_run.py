@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lance_conformance import cases, levels, places
-from lance_conformance.commands.next_level import first_unreached
+from lance_conformance import cases, levels, resources
+from lance_conformance.commands.next_level import first_unreached_level
 
 READ = "toy/any/read/columns"
 
@@ -23,14 +23,14 @@ def test_levels_choose_cases_and_are_listed(call):
 def test_a_run_stops_after_so_many_failures_and_is_resumed(call, fake, tmp_path):
     """`-x` keeps the first failure in the report; without it, --resume runs the others."""
     out = ("--out", str(tmp_path / "out"))
-    code, told = call("run", "-x", *out, "--", *fake("wrong-answer"))
+    code, output = call("run", "-x", *out, "--", *fake("wrong-answer"))
 
     assert 1 == code
-    assert "stopped by 1 unexpected failure after 1 of 3 cases" in told
+    assert "stopped by 1 unexpected failure after 1 of 3 cases" in output
     assert 1 == call("run", "--max-failures", "2", "--", *fake("wrong-answer"))[0]
-    told = call("run", "--resume", *out, "--", *fake("wrong-answer"))[1]
-    assert "3 cases" in told
-    assert "incomplete" not in told
+    output = call("run", "--resume", *out, "--", *fake("wrong-answer"))[1]
+    assert "3 cases" in output
+    assert "incomplete" not in output
 
 
 def test_known_failures_do_not_stop_a_run(call, fake, tmp_path):
@@ -38,9 +38,9 @@ def test_known_failures_do_not_stop_a_run(call, fake, tmp_path):
     known = tmp_path / "known.toml"
     entry = '[[known]]\ncase = "**"\noutcome = "fail"\nreason = "r"\nissue = "D.a.b"\n'
     known.write_text(entry, encoding="utf-8")
-    told = call("run", "-x", "--known", str(known), "--", *fake("wrong-answer"))[1]
+    output = call("run", "-x", "--known", str(known), "--", *fake("wrong-answer"))[1]
 
-    assert "incomplete" not in told
+    assert "incomplete" not in output
 
 
 def test_only_what_failed_is_run_again(call, fake, tmp_path):
@@ -49,9 +49,9 @@ def test_only_what_failed_is_run_again(call, fake, tmp_path):
     call("run", "--out", str(out), "--", *fake("rejects-all"))
 
     assert "· 2 cases" in call("run", "--rerun", str(out), "--", *fake("perfect"))[1]
-    again = ("run", "--rerun", str(out / "report.jsonl"))
-    assert "· 2 cases" in call(*again, "--outcome", "rejects-valid", "--", *fake("perfect"))[1]
-    assert 2 == call(*again, "--outcome", "crash")[0]
+    rerun = ("run", "--rerun", str(out / "report.jsonl"))
+    assert "· 2 cases" in call(*rerun, "--outcome", "rejects-valid", "--", *fake("perfect"))[1]
+    assert 2 == call(*rerun, "--outcome", "crash")[0]
     assert 2 == call("run", "--outcome", "crash")[0]
     assert 2 == call("run", "--rerun", __file__)[0]
 
@@ -74,11 +74,11 @@ def test_next_names_the_first_level_that_is_not_reached(call, fake, tmp_path):
     assert "rung 1 and 2 of spec/05-first-reader.md" in call("next", *FIXTURES)[1]
 
     call("run", "--out", str(out), "--", *fake("rejects-all"))
-    told = call("next", str(out))[1].splitlines()
-    assert told[0].startswith("table-basic: ")
-    assert told[0].endswith("(1 of 2 cases that count pass)")
-    assert "[rejects-valid]" in told[2]
-    assert "lance-conformance run --level table-basic -- CMD" == told[-1]
+    output = call("next", str(out))[1].splitlines()
+    assert output[0].startswith("table-basic: ")
+    assert output[0].endswith("(1 of 2 cases that count pass)")
+    assert "[rejects-valid]" in output[2]
+    assert "lance-conformance run --level table-basic -- CMD" == output[-1]
     call("run", "--out", str(out), "--", *fake("unsupported"))
     assert "[unsupported, does not support columns called a]" in call("next", str(out))[1]
     call("run", "--out", str(out), "--", *fake("perfect"))
@@ -86,9 +86,9 @@ def test_next_names_the_first_level_that_is_not_reached(call, fake, tmp_path):
     one = ("--only", "file/2.1/levels/list", "--out", str(out))
     call("run", *FIXTURES, *one, "--", *fake("unsupported"))
     assert call("next", *FIXTURES, str(out))[1].startswith("2.1-nested: ")
-    active = (one.manifest for one in cases.load(places.fixtures()))
-    counted, (first, *_, last) = levels.members(active, {}), levels.LADDER
-    assert first == first_unreached(counted, {one["id"]: "pass" for one in counted[last]})
+    active = (one.manifest for one in cases.load(resources.fixtures()))
+    counted, (first, *_, last) = levels.cases_by_level(active, {}), levels.LADDER
+    assert first == first_unreached_level(counted, {one["id"]: "pass" for one in counted[last]})
     assert not any(one["kind"] == "lint" or "/next" in one["id"] for one in counted["index-btree"])
 
 
@@ -103,13 +103,11 @@ def test_two_reports_are_compared(call, fake, tmp_path):
         return done.returncode, done.stdout
 
     assert (0, "the same outcomes in all 3 cases\n") == diff("perfect", "perfect")
-    code, told = diff("perfect", "wrong-answer")
-    assert 1 == code
-    assert f"newly failing (2)\n  {READ}: pass -> fail" in told
+    code, output = diff("perfect", "wrong-answer")
+    assert 1 == code and f"newly failing (2)\n  {READ}: pass -> fail" in output
     assert diff("wrong-answer", "perfect")[1].startswith("newly passing (2)")
-    code, told = diff("wrong-answer", "rejects-all")
-    assert 0 == code
-    assert "fail -> rejects-valid" in told
+    code, output = diff("wrong-answer", "rejects-all")
+    assert 0 == code and "fail -> rejects-valid" in output
     report = (tmp_path / "perfect" / "report.jsonl").read_text()
     (tmp_path / "cut.jsonl").write_text(report[: report.rindex('{"type": "footer"')])
     same, why = (

@@ -257,8 +257,8 @@ def main():
     if MODE == "dies-for-good" and Path(os.environ["HOSTILE_VICTIM"], "dead").exists():
         sys.exit("never again")
     versions = {"versions": ["2.0", "2.1", "2.2", "2.3"]}
-    who = HELLOS.get(MODE, named("hostile"))
-    hello = {"protocol": 1, "implementation": who, "capabilities": {"file.read": versions}}
+    name = HELLOS.get(MODE, named("hostile"))
+    hello = {"protocol": 1, "implementation": name, "capabilities": {"file.read": versions}}
     for line in sys.stdin:
         request = json.loads(line)
         if request["op"] == "hello":

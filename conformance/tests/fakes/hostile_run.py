@@ -10,13 +10,13 @@ import sys
 import time
 from pathlib import Path
 
-from lance_conformance import descendants, judging, process
-from lance_conformance.judging import Order
+from lance_conformance import adapter_process, process_tree
 from lance_conformance.reports import files
-from lance_conformance.summary import show
+from lance_conformance.reports.terminal import print_summary
+from lance_conformance.suite_run import RunOptions, run_suite
 from rich.console import Console
 
-process.GRACE_SECONDS = 0.2
+adapter_process.GRACE_SECONDS = 0.2
 HOSTILE = Path(__file__).with_name("hostile.py")
 
 
@@ -27,19 +27,19 @@ def peak_mb():
 
 def run(fixtures, out, mode):
     """Judge one mode, write all reports, and return what is left."""
-    order = Order(
+    order = RunOptions(
         (sys.executable, "-I", "-S", str(HOSTILE), mode),
         fixtures=fixtures,
         timeout=SECONDS.get(mode, 60.0),
         journal=out / mode,
     )
     begin = time.monotonic()
-    judged = judging.judge(order)
+    judged = run_suite(order)
     files.write(judged, out / mode)
     with (out / mode / "terminal.txt").open("w", encoding="utf-8") as sink:
-        show(judged, Console(file=sink, force_terminal=True))
+        print_summary(judged, Console(file=sink, force_terminal=True))
     seconds = time.monotonic() - begin
-    descendants.kill_orphans()
+    process_tree.kill_orphans()
     return {
         "mode": mode,
         "outcomes": [str(result.outcome) for result in judged.results],
@@ -47,7 +47,7 @@ def run(fixtures, out, mode):
         "exit_code": judged.exit_code,
         "seconds": round(seconds, 2),
         "peak_mb": round(peak_mb()),
-        "processes": [one.pid for one in descendants._processes() if one.parent == os.getpid()],
+        "processes": [one.pid for one in process_tree._processes() if one.parent == os.getpid()],
     }
 
 

@@ -9,7 +9,7 @@ import sys
 import pyarrow as pa
 import pyarrow.compute as pc
 from lance_conformance.adapters import reference
-from lance_conformance.adapters.skeleton import Adapter, serve, write_table
+from lance_conformance.adapters.server import Adapter, serve, write_table
 from lanceref.core.errors import LanceError, NotStorable
 
 ADAPTER = reference.adapter()
@@ -34,4 +34,4 @@ def slipped(request):
 
 if __name__ == "__main__":
     operations = dict.fromkeys(("file.read", "dataset.read"), slipped)
-    serve(Adapter(reference.hello(), operations, lambda: (LanceError,), reference.refuse))
+    serve(Adapter(reference.hello(), operations, lambda: (LanceError,), reference.refusal_response))

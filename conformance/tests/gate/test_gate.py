@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from lance_conformance import suite
-from lance_conformance.gate import clauses, comment, covered, golden, mutation, writers
-from lance_conformance.gate.checks import Check, Colour, Finding
+from lance_conformance.case_storage import case_folder
+from lance_conformance.gate import clauses, comment, coverage, golden, mutation, writers
+from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
-from lance_conformance.stored import case_folder
 
 ROOT = Path(__file__).parents[3]
 CASE = "file/2.1/miniblock/int32"
@@ -38,22 +38,22 @@ def tree(folder, *cases, clauses=(), packages=False):
 
 
 @pytest.mark.parametrize(
-    ("change", "colour", "told"),
+    ("change", "colour", "text"),
     [
-        ({"text": "Padding MUST be zero."}, Colour.YELLOW, "says now: Padding MUST be zero."),
+        ({"text": "Padding MUST be zero."}, Colour.YELLOW, "new text: Padding MUST be zero."),
         ({"level": "SHOULD"}, Colour.RED, "MUST of writers is SHOULD of writers"),
         ({"audience": ["reader"]}, Colour.RED, "MUST of writers is MUST of readers"),
-        ({"id": "L.page.other.name"}, Colour.RED, "gone"),
+        ({"id": "L.page.other.name"}, Colour.RED, "removed"),
         ({"chapter": "31-codecs"}, Colour.GREEN, ""),
     ],
 )
-def test_changes_of_a_clause(tmp_path, change, colour, told):
+def test_changes_of_a_clause(tmp_path, change, colour, text):
     """An id keeps its level and audience for ever; its text may be improved."""
     base = tree(tmp_path / "a", CASE, clauses=[KEPT])
     check = clauses.check(base, tree(tmp_path / "b", CASE, clauses=[{**KEPT, **change}]))[0]
 
     assert colour == check.colour
-    assert told in "".join(finding.text for finding in check.findings)
+    assert text in "".join(finding.text for finding in check.findings)
 
 
 def test_new_clauses_need_their_cases(tmp_path):
@@ -75,7 +75,7 @@ BASE, HEAD = Tree("main", Path()), Tree("topic", Path())
 
 CHECKS = [
     Check("wire breaks", (Finding(Colour.RED, "a.proto:3", "deleted"),)),
-    Check("clauses", (Finding(Colour.YELLOW, "L.a.b.c", "says now: x", "L.a.b.c"),)),
+    Check("clauses", (Finding(Colour.YELLOW, "L.a.b.c", "new text: x", "L.a.b.c"),)),
     Check("golden drift"),
     Check("old readers, new bytes", skipped="no old reader is named"),
 ]
@@ -90,7 +90,7 @@ def test_the_comment_has_a_row_for_every_check():
     assert "| clauses | 🟡 yellow | 0 | 1 |" in lines
     assert "| golden drift | 🟢 green | 0 | 0 |" in lines
     assert "| old readers, new bytes | not judged: no old reader is named | | |" in lines
-    assert "* 🟡 `L.a.b.c`: says now: x" in lines
+    assert "* 🟡 `L.a.b.c`: new text: x" in lines
 
 
 def test_a_value_that_no_longer_occurs_is_red(tmp_path):
@@ -98,7 +98,7 @@ def test_a_value_that_no_longer_occurs_is_red(tmp_path):
     kept = ROOT / "fixtures" / "file" / "2.1" / "constant"
     constant = sorted(path.name for path in kept.iterdir() if not path.name.startswith("neg-"))[0]
     both = tree(tmp_path / "base", CASE, f"file/2.1/constant/{constant}", packages=True)
-    owned, values = covered.check(both, tree(tmp_path / "head", CASE, packages=True))
+    owned, values = coverage.check(both, tree(tmp_path / "head", CASE, packages=True))
     red = {(f.place, f.text) for f in values.findings if f.colour == Colour.RED}
     yellow = {(f.place, f.text) for f in values.findings if f.colour == Colour.YELLOW}
 
@@ -112,12 +112,12 @@ def golden_tree(folder, **changes):
     made = tree(folder, CASE)
     path = folder / "fixtures" / CASE / "case.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-    suite.write(folder / "fixtures")
+    suite.write_suite(folder / "fixtures")
     return made
 
 
 @pytest.mark.parametrize(
-    ("changes", "colour", "told"),
+    ("changes", "colour", "text"),
     [
         ({}, Colour.GREEN, ""),
         ({"title": "another"}, Colour.YELLOW, "title of the manifest changed"),
@@ -126,34 +126,34 @@ def golden_tree(folder, **changes):
         ({"status": "withdrawn"}, Colour.YELLOW, "status"),
     ],
 )
-def test_changes_of_a_manifest(tmp_path, changes, colour, told):
+def test_changes_of_a_manifest(tmp_path, changes, colour, text):
     """What decides a verdict is red; words and withdrawals are yellow."""
     check = golden.check(golden_tree(tmp_path / "a"), golden_tree(tmp_path / "b", **changes))
 
     assert colour == check.colour
-    assert told in "".join(finding.text for finding in check.findings)
+    assert text in "".join(finding.text for finding in check.findings)
 
 
 @pytest.mark.parametrize(
-    ("seal", "told"),
-    [(suite.write, "the bytes of data.lance changed"), (lambda _: None, "not those of SUITE.json")],
+    ("seal", "text"),
+    [(suite.write_suite, "bytes of data.lance"), (lambda _: None, "not match SUITE.json")],
 )
-def test_changed_bytes_and_lost_cases_are_red(tmp_path, seal, told):
+def test_changed_bytes_and_lost_cases_are_red(tmp_path, seal, text):
     """One byte more, or the whole case less; a hash that stays in SUITE.json hides neither."""
     base, head = golden_tree(tmp_path / "a"), golden_tree(tmp_path / "b")
-    data, is_sealed = head.root / "fixtures" / CASE / "data.lance", seal is suite.write
+    data, is_sealed = head.root / "fixtures" / CASE / "data.lance", seal is suite.write_suite
     data.write_bytes(data.read_bytes() + b"!")
     seal(head.root / "fixtures")
     edited = golden.check(base, head)
-    assert not is_sealed or [CASE] == golden.brought(base.fixtures, head.fixtures)
+    assert not is_sealed or [CASE] == golden.new_or_changed(base.fixtures, head.fixtures)
     shutil.rmtree(data.parent)
     seal(head.root / "fixtures")
     lost = golden.check(base, head)
 
     assert [Colour.RED, Colour.RED] == [edited.colour, lost.colour]
-    assert told in edited.findings[0].text
-    assert "published, and gone" == lost.findings[0].text
-    assert not is_sealed or [] == golden.brought(base.fixtures, head.fixtures)
+    assert text in edited.findings[0].text
+    assert "published, and removed" == lost.findings[0].text
+    assert not is_sealed or [] == golden.new_or_changed(base.fixtures, head.fixtures)
 
 
 def keeping(folder, noticed: int | None) -> Tree:
@@ -194,7 +194,9 @@ def test_other_bytes_are_red(tmp_path, monkeypatch):
 
     A damaged case is not held against its recipe: it is a copy of its parent.
     """
-    monkeypatch.setattr(writers, "WRITTEN", "file/2.1/miniblock/*int32*")  # no others are made
+    monkeypatch.setattr(
+        writers, "DETERMINISTIC_CASES", "file/2.1/miniblock/*int32*"
+    )  # no others are made
     head = tree(tmp_path / "head", CASE, NEGATIVE, packages=True)
     assert writers.check(head).findings == ()
     for case in (CASE, NEGATIVE):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from lance_conformance.gate import messages
-from lance_conformance.gate.checks import Check, Colour
+from lance_conformance.gate.findings import Check, Colour
 from lance_conformance.gate.trees import Tree
 
 REPLAYS = Path(__file__).parent / "replays"
@@ -79,7 +79,7 @@ def test_an_added_arm_names_the_clause_of_its_oneof():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "text"),
     [
         ("uint32 a = 1", "uint32 a = 7", "FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED"),
         ("uint32 a = 1", "string a = 1", "FIELD_WIRE_COMPATIBLE_TYPE"),
@@ -91,11 +91,11 @@ def test_an_added_arm_names_the_clause_of_its_oneof():
         ("message Held", "message Kept", "type URL"),
     ],
 )
-def test_each_wire_break_is_red(tmp_path, old, new, told):
+def test_each_wire_break_is_red(tmp_path, old, new, text):
     """Numbers, types, labels, oneofs, values, packages and names of roots are kept by bytes."""
     broken = compare(tmp_path, old, new)[0]
 
-    assert any(told in finding.text for finding in broken.findings)
+    assert any(text in finding.text for finding in broken.findings)
     assert Colour.RED == broken.colour
 
 

@@ -9,7 +9,7 @@ import pytest
 from lance_conformance import suite
 from lance_conformance.cli import app
 from lance_conformance.gate import definitions, readers
-from lance_conformance.gate.checks import Colour
+from lance_conformance.gate.findings import Colour
 from lance_conformance.gate.trees import Tree
 from typer.testing import CliRunner
 
@@ -32,7 +32,7 @@ def tree(folder: Path, fixtures: Path | None, mode: str = "perfect") -> Tree:
     (folder / "reference" / "lanceref").mkdir(parents=True)
     if fixtures is not None:
         shutil.copytree(fixtures, folder / "fixtures")
-        suite.write(folder / "fixtures")
+        suite.write_suite(folder / "fixtures")
     return Tree(folder.name, folder)
 
 
@@ -45,7 +45,7 @@ def newer(toy_suite):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "colour", "told"),
+    ("before", "after", "colour", "text"),
     [
         ("perfect", "perfect", Colour.GREEN, ""),
         ("perfect", "wrong-answer", Colour.RED, "pass before, fail now"),
@@ -55,7 +55,7 @@ def newer(toy_suite):
     ],
 )
 def test_the_new_reader_takes_what_the_old_one_took(
-    tmp_path, toy_suite, before, after, colour, told
+    tmp_path, toy_suite, before, after, colour, text
 ):
     """Only valid cases are asked; what was wrong already is yellow."""
     check = readers.check_new(
@@ -64,11 +64,11 @@ def test_the_new_reader_takes_what_the_old_one_took(
 
     assert colour == check.colour
     assert {READ} >= {finding.place for finding in check.findings}
-    assert told in "".join(finding.text for finding in check.findings)
+    assert text in "".join(finding.text for finding in check.findings)
 
 
 @pytest.mark.parametrize(
-    ("mode", "colour", "told"),
+    ("mode", "colour", "text"),
     [
         ("perfect", Colour.GREEN, ""),
         ("wrong-answer", Colour.RED, "fail"),
@@ -77,18 +77,18 @@ def test_the_new_reader_takes_what_the_old_one_took(
         ("crash", Colour.RED, "crash"),
     ],
 )
-def test_old_readers_see_new_bytes(tmp_path, toy_suite, mode, colour, told):
+def test_old_readers_see_new_bytes(tmp_path, toy_suite, mode, colour, text):
     """Refusing bytes that carry no flag is red, whatever the words; not claiming them is yellow."""
     base, head = tree(tmp_path / "base", toy_suite), tree(tmp_path / "head", toy_suite)
     path = head.root / "fixtures" / READ / "case.json"
     path.write_text(path.read_text().replace("A toy", "A new toy"))
-    suite.write(head.root / "fixtures")
+    suite.write_suite(head.root / "fixtures")
     command = (sys.executable, str(FAKE), mode)
     check = readers.check_old(base, head, [command], 1)
 
     assert colour == check.colour
     assert {READ} >= {finding.place for finding in check.findings}
-    assert told in "".join(finding.text for finding in check.findings)
+    assert text in "".join(finding.text for finding in check.findings)
     assert () == readers.check_old(base, base, [command], 1).findings
 
 

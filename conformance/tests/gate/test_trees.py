@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from lance_conformance.gate import trees
+from lance_conformance.gate.trees import TreeError
 
 
 def git(folder: Path, *arguments: str) -> None:
     """Run git as nobody in particular."""
-    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    subprocess.run(["git", "-C", folder, *who, *arguments], check=True, capture_output=True)
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def repository(tmp_path, monkeypatch):
 
 def test_a_revision_has_what_it_had(repository):
     """The older revision has no register, and only what a gate looks at: links lead to pages."""
-    with trees.opened("HEAD~1") as old, trees.opened("HEAD") as new:
+    with trees.open_tree("HEAD~1") as old, trees.open_tree("HEAD") as new:
         assert ["protos"] == [path.name for path in old.root.iterdir()]
         assert old.register is None
         assert new.register == new.root / "spec" / "register.json"
@@ -49,13 +50,13 @@ def test_a_folder_never_takes_the_place_of_a_revision(repository):
     (repository / "origin" / "main" / "spec").mkdir(parents=True)
     (repository / "HEAD").mkdir()
 
-    with trees.opened("origin/main") as base, trees.opened("HEAD") as head:
+    with trees.open_tree("origin/main") as base, trees.open_tree("HEAD") as head:
         assert base.register is None
         assert head.register is not None
         assert not trees.is_same(base, head)
     with (
-        pytest.raises(trees.NoTree, match=r"write \./protos for the folder"),
-        trees.opened("protos"),
+        pytest.raises(TreeError, match=r"write \./protos for the folder"),
+        trees.open_tree("protos"),
     ):
         pass
 
@@ -66,16 +67,16 @@ def test_an_ambiguous_name_is_refused(repository, kind):
     git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~1")
     git(repository, "update-ref", f"refs/{kind}/origin/main", "HEAD")
 
-    with pytest.raises(trees.NoTree, match="several refs"), trees.opened("origin/main"):
+    with pytest.raises(TreeError, match="several refs"), trees.open_tree("origin/main"):
         pass
-    with trees.opened("refs/remotes/origin/main") as base:
+    with trees.open_tree("refs/remotes/origin/main") as base:
         assert base.register is None
 
 
 @pytest.mark.parametrize("name", ["", "--help", "--output=x", "-h", "HEAD..HEAD", "HEAD:protos"])
 def test_a_name_is_never_an_option_of_git(repository, name):
     """Nothing but the name of one commit is accepted."""
-    with pytest.raises(trees.NoTree), trees.opened(name):
+    with pytest.raises(TreeError), trees.open_tree(name):
         pass
     assert not (repository / "x").exists()
 
@@ -87,7 +88,7 @@ def test_attributes_of_git_change_nothing(repository):
     git(repository, "add", ".")
     git(repository, "commit", "-qm", "three")
 
-    with trees.opened("HEAD") as tree:
+    with trees.open_tree("HEAD") as tree:
         assert tree.register is not None
         assert "$Format:%H$\n" == (tree.root / "spec" / "page.md").read_text()
 
@@ -100,7 +101,7 @@ def test_symbolic_links_are_refused(repository):
     git(repository, "commit", "-qm", "three")
 
     for name in ("HEAD", "./"):
-        with pytest.raises(trees.NoTree, match=r"SUITE\.json.*symbolic link"), trees.opened(name):
+        with pytest.raises(TreeError, match=r"SUITE\.json.*symbolic link"), trees.open_tree(name):
             pass
 
 
@@ -112,19 +113,19 @@ def test_submodules_are_refused(repository):
     git(repository, "update-index", "--add", "--cacheinfo", f"160000,{commit},reference")
     git(repository, "commit", "-qm", "three")
 
-    with pytest.raises(trees.NoTree, match=r"'reference'.*submodule"), trees.opened("HEAD"):
+    with pytest.raises(TreeError, match=r"'reference'.*submodule"), trees.open_tree("HEAD"):
         pass
 
 
 def test_a_path_that_leads_out_is_refused(repository):
     """A tree object made by hand holds a folder `..`."""
 
-    def made(*arguments: str, given: str) -> str:
-        git, sent = ["git", *arguments], given.encode()
+    def made(*arguments: str, stdin: str) -> str:
+        git, sent = ["git", *arguments], stdin.encode()
         done = subprocess.run(git, cwd=repository, input=sent, capture_output=True, check=True)
         return done.stdout.decode().strip()
 
-    blob = made("hash-object", "-w", "--stdin", given="evil")
+    blob = made("hash-object", "-w", "--stdin", stdin="evil")
 
     def folder(name: str, mode: str, inner: str) -> str:
         raw = f"{mode} {name}\0".encode() + bytes.fromhex(inner)
@@ -136,8 +137,8 @@ def test_a_path_that_leads_out_is_refused(repository):
 
     inner = folder("..", "40000", folder("evil.md", "100644", blob))
     outer = folder("spec", "40000", inner)
-    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    commit = made(*who, "commit-tree", "-m", "four", outer, given="")
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    commit = made(*identity, "commit-tree", "-m", "four", outer, stdin="")
 
-    with pytest.raises(trees.NoTree, match=r"spec/\.\./evil\.md.*leads out"), trees.opened(commit):
+    with pytest.raises(TreeError, match=r"spec/\.\./evil\.md.*leads out"), trees.open_tree(commit):
         pass

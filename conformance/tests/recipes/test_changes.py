@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from google.protobuf.message import Message
-from lance_conformance.recipes.change import RecipeError, apply, edit_message, trim
+from lance_conformance.case_storage import materialise
+from lance_conformance.recipes.apply_change import RecipeError, apply, edit_message, trim
 from lance_conformance.recipes.model import DATA, MessageEdit, Remove, Resize, SpanPatch
-from lance_conformance.stored import materialised
 from lanceref.core.context import Context
 from lanceref.storage import BytesSource
 from lanceref.table.manifest import open_manifest
@@ -51,7 +51,7 @@ def test_a_difference_is_as_short_as_it_can_be(was, now, difference):
 
 FILE = (FIXTURES / "file/2.1/container/two-columns/data.lance").read_bytes()
 BUFFERS = (FIXTURES / "file/2.1/container/user-global-buffers/data.lance").read_bytes()
-TABLE = materialised(FIXTURES / "table/any/deletions/arrow/dataset")
+TABLE = materialise(FIXTURES / "table/any/deletions/arrow/dataset")
 
 
 def _nothing(message: Message) -> None:

@@ -7,10 +7,10 @@ import jsonschema
 import pyarrow as pa
 import pytest
 from lance_conformance import suite
-from lance_conformance.hexmap import hexmap
-from lance_conformance.recipes.build import build, clauses_kept, read_files
-from lance_conformance.recipes.model import DATA, Made, Negative, Positive, SpanPatch
-from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.hexmap import build_hexmap
+from lance_conformance.recipes.build import build, clauses_shown, read_files
+from lance_conformance.recipes.model import DATA, Input, Negative, Positive, SpanPatch
+from lance_conformance.recipes.oracle_files import column, file
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
@@ -22,7 +22,7 @@ GOOD = Positive(
     id="file/2.1/toy/good",
     title="a toy",
     clauses=("L.toy.one",),
-    make=lambda: Made({DATA: BYTES}, TABLE, "hand"),
+    make=lambda: Input({DATA: BYTES}, TABLE, "hand"),
 )
 
 BAD = Negative(
@@ -51,7 +51,7 @@ RECIPES = [BAD, ODD, GOOD]
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
     """The three toys, built from recipes that name the parent last."""
-    build(RECIPES, clauses_kept(RECIPES), tmp_path)
+    build(RECIPES, clauses_shown(RECIPES), tmp_path)
     return tmp_path
 
 
@@ -65,7 +65,7 @@ def test_manifests_are_valid_and_canonical(built, recipe):
     case = _case(built, recipe.id)
 
     jsonschema.validate(case, suite.case_schema())
-    assert suite.canonical(case) == (built / recipe.id / "case.json").read_text("utf-8")
+    assert suite.canonical_text(case) == (built / recipe.id / "case.json").read_text("utf-8")
 
 
 def test_a_negative_declares_its_patch_and_parent(built):
@@ -113,13 +113,13 @@ def test_what_exists_is_kept(built):
     (built / BAD.id).rmdir()
     (built / GOOD.id / "data.lance").write_bytes(BYTES + b"!")
 
-    assert [BAD.id] == build(RECIPES, clauses_kept(RECIPES), built)
+    assert [BAD.id] == build(RECIPES, clauses_shown(RECIPES), built)
     assert BYTES + b"!" == (built / GOOD.id / "data.lance").read_bytes()
 
 
 def test_a_hexmap_names_every_byte():
     """Ranges meet each other from the first byte to the last."""
-    rows = [line.split(" ", 4) for line in hexmap(BYTES).splitlines()]
+    rows = [line.split(" ", 4) for line in build_hexmap(BYTES).splitlines()]
     ends = [int(row[1]) for row in rows]
 
     assert [0, *ends[:-1]] == [int(row[0]) for row in rows]

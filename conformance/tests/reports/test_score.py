@@ -9,8 +9,8 @@ import pytest
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports import jsonl, score
 from lance_conformance.reports.files import ReportFailed
-from lance_conformance.reports.journal import UNFINISHED, CannotResume, Journal, resumed
-from lance_conformance.reports.score import Part
+from lance_conformance.reports.journal import UNFINISHED, CannotResume, Journal, resume
+from lance_conformance.reports.score import Ratio
 from lance_conformance.runner import CaseResult, CheckResult
 from lance_conformance.session import Claims
 
@@ -71,8 +71,8 @@ def test_level_needs_all_its_cases(make_result, outcome, reached, why):
 def test_a_level_is_reached_without_what_it_does_not_need(make_result, unclaimed, in_the_way):
     """A reader of whole files neither validates, nor takes rows, nor knows tables."""
     read = make_result("file/2.1/flat/a", requires=READ)
-    told = {"requires": READ, **unclaimed}
-    other = make_result("file/2.1/flat/b", Outcome.UNSUPPORTED, **told)
+    manifest = {"requires": READ, **unclaimed}
+    other = make_result("file/2.1/flat/b", Outcome.UNSUPPORTED, **manifest)
     level = score.levels([read, other], [read.case, other.case], {})["2.1-flat"]
 
     assert in_the_way is not level.reached
@@ -112,8 +112,8 @@ def test_three_numbers_count_claimed_cases(make_result):
     assert {score.VALID: (1, 2), score.REFUSED: (1, 3), score.SURVIVED: (4, 5)} == found
     wrong = replace(results[0], outcome=Outcome.FAIL)
     wrong = replace(wrong, checks=(*wrong.checks, CheckResult("validate", Outcome.FAIL)))
-    told = {score.VALID: Part(1, 1), score.SURVIVED: Part(1, 1), score.REPORTED: Part(0, 1)}
-    assert told == score.numbers([wrong])
+    expected = {score.VALID: Ratio(1, 1), score.SURVIVED: Ratio(1, 1), score.REPORTED: Ratio(0, 1)}
+    assert expected == score.numbers([wrong])
     assert {} == score.numbers(results[2:3])
     assert {score.VALID, score.SURVIVED} == score.numbers(results[:1]).keys()
 
@@ -131,7 +131,7 @@ def test_a_full_disk_is_one_sentence(tmp_path, make_result, claims):
         with pytest.raises(ReportFailed, match="no report can be written"):
             journal.add(replace(result, detail="x" * 4000))
 
-    assert [result.case.id] == [one.case.id for one in resumed(tmp_path, head, [result.case])]
+    assert [result.case.id] == [one.case.id for one in resume(tmp_path, head, [result.case])]
     (tmp_path / "file").touch()
     with pytest.raises(ReportFailed):
         Journal(tmp_path / "file" / "folder", head)
@@ -150,7 +150,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
 
 def line(result: CaseResult) -> str:
     """Return the line of a result."""
-    return jsonl.line(jsonl.case_object(result))
+    return jsonl.line(jsonl.case_entry(result))
 
 
 def test_results_come_back(tmp_path, make_result, claims):
@@ -165,7 +165,7 @@ def test_results_come_back(tmp_path, make_result, claims):
         journal.add(bad)
     with (tmp_path / "report.jsonl").open("a") as file:
         file.write('{"type": "case", "id": "toy')
-    found = resumed(tmp_path, head, [good.case, bad.case])
+    found = resume(tmp_path, head, [good.case, bad.case])
 
     assert list(map(line, (good, bad))) == list(map(line, found))
     assert 1.5 == found[1].checks[0].seconds
@@ -178,8 +178,8 @@ def test_case_without_a_verdict_is_run_again(tmp_path, make_result, claims):
     with Journal(tmp_path, head) as journal:
         journal.add(broken)
 
-    assert [] == resumed(tmp_path, head, [broken.case])
-    assert [] == resumed(tmp_path / "none", head, [broken.case])
+    assert [] == resume(tmp_path, head, [broken.case])
+    assert [] == resume(tmp_path / "none", head, [broken.case])
 
 
 def test_another_run_is_not_taken_up(tmp_path, make_result, claims):
@@ -189,11 +189,11 @@ def test_another_run_is_not_taken_up(tmp_path, make_result, claims):
         pass
 
     with pytest.raises(CannotResume, match="profile"):
-        resumed(tmp_path, header(claims(file__read={}), "core"), [result.case])
+        resume(tmp_path, header(claims(file__read={}), "core"), [result.case])
     with pytest.raises(CannotResume, match="capabilities"):
-        resumed(tmp_path, header(claims(validate={})), [result.case])
+        resume(tmp_path, header(claims(validate={})), [result.case])
     with pytest.raises(CannotResume, match="not selected"):
-        resumed(tmp_path, header(claims(file__read={})), [])
+        resume(tmp_path, header(claims(file__read={})), [])
     (tmp_path / "report.jsonl").write_text("nothing\n")
     with pytest.raises(CannotResume, match="not a report"):
-        resumed(tmp_path, header(claims(file__read={})), [result.case])
+        resume(tmp_path, header(claims(file__read={})), [result.case])

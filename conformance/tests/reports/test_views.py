@@ -11,14 +11,15 @@ from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
-from lance_conformance import schemas, summary
-from lance_conformance.compare import first_difference
-from lance_conformance.known import Known, Reckoning
+from lance_conformance import schemas
+from lance_conformance.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import Outcome
 from lance_conformance.register import Clause
-from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdown, repeat, score
+from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdown, rerun, score
 from lance_conformance.reports.jsonl import Run
+from lance_conformance.reports.terminal import print_summary
 from lance_conformance.runner import CaseResult
+from lance_conformance.table_diff import first_difference
 from rich.console import Console
 
 MakeResult = Callable[..., CaseResult]
@@ -34,10 +35,10 @@ def run(make_result: MakeResult, make_run: MakeRun) -> Run:
         for outcome in Outcome
     ]
     known = next(r for r in results if r.outcome == Outcome.CRASH)
-    entry = Known(known.case.id, Outcome.CRASH, "r", "D.a.b")
+    entry = KnownFailure(known.case.id, Outcome.CRASH, "r", "D.a.b")
     bad = tuple(r for r in results if r.outcome not in ("pass", "unsupported", "crash"))
-    reckoning = Reckoning({known.case.id: entry}, bad, ("remove it",))
-    return make_run(results, reckoning, scores=score.profiles(results))
+    triage = Triage({known.case.id: entry}, bad, ("remove it",))
+    return make_run(results, triage, scores=score.profiles(results))
 
 
 def test_every_line_keeps_to_the_schema(run):
@@ -54,7 +55,7 @@ def test_every_view_names_a_subset(run):
     line = "suite 1 (subset: 2 of 3 cases)"
     part = replace(run, subset=line)
     console = Console(file=io.StringIO(), width=200)
-    summary.show(part, console)
+    print_summary(part, console)
     header = json.loads(next(jsonl.lines(part)))
 
     assert line == header["subset"]
@@ -92,9 +93,9 @@ def test_markdown_tables_hold(run):
 
 def test_badge_tells_both_numbers(run):
     """The badge holds correctness and breadth, as JSON and as an image that parses."""
-    told = json.loads(badge.shields(run))
+    document = json.loads(badge.shields(run))
 
-    assert "0% of 92.9% claimed" in told["message"]
+    assert "0% of 92.9% claimed" in document["message"]
     ElementTree.fromstring(badge.svg(run))
 
 
@@ -124,7 +125,7 @@ def test_filter_search_and_case_come_back_with_the_address(run, in_a_browser):
     shown = in_a_browser(html.render(run), address)
     found = shown[shown.index('<ul class="found"') :]
 
-    assert 'value="fail" title="a wrong answer" aria-pressed="true"' in shown
+    assert 'value="fail" title="a wrong response" aria-pressed="true"' in shown
     assert re.search(r'id="toy/any/read/fail"[^>]* open=""', shown)
     assert re.search(r'id="toy/any/read/panic"[^>]* hidden=""', shown)
     assert '<li><a href="#q=L.toy.columns">L.toy.columns</a>' in found[: found.index("</ul>")]
@@ -183,8 +184,8 @@ def test_hex_view_marks_the_patch(tmp_path, make_result):
     (tmp_path / "data.lance").write_bytes(data)
     (tmp_path / "data.lance.hexmap").write_text("0 4 word L.a.b first word\n4 1024 page - rest\n")
     patch = {"target": "data.lance", "at": 2, "was_hex": "02", "now_hex": "02", "meaning": "m"}
-    near = hexdump.view(make_result(patch=[patch]).case)
-    far = hexdump.view(make_result(patch=[{**patch, "at": 900}]).case)
+    near = hexdump.hex_view(make_result(patch=[patch]).case)
+    far = hexdump.hex_view(make_result(patch=[{**patch, "at": 900}]).case)
 
     assert near is not None
     assert far is not None
@@ -204,12 +205,12 @@ def test_each_view_has_the_clause_and_the_commands(make_result, make_run, case_b
     wrong, good = make_result(outcome=Outcome.FAIL), make_result("toy/any/read/good")
     adapter = ("--", "my reader", "x")
     run = make_run([good, wrong], register={CLAUSE.id: CLAUSE}, repeat_with=adapter)
-    again = "lance-conformance run -v --only toy/any/read/columns -- 'my reader' x"
+    rerun = "lance-conformance run -v --only toy/any/read/columns -- 'my reader' x"
 
     (failure,) = ElementTree.fromstring(junit.render(run)).findall(".//failure")
-    told = failure.text or ""
-    assert again in told
-    assert "clause   L.toy.columns MUST: Columns MUST be equal." in told
+    text = failure.text or ""
+    assert rerun in text
+    assert "clause   L.toy.columns MUST: Columns MUST be equal." in text
     bodies = case_bodies(html.render(run))
     failed = bodies[wrong.case.id]
     assert "lance-conformance explain toy/any/read/columns" in failed
@@ -220,7 +221,7 @@ def test_each_view_has_the_clause_and_the_commands(make_result, make_run, case_b
 def test_another_folder_of_cases_is_in_both_commands(make_result, make_run):
     """A case of it is not found without."""
     run = make_run([], repeat_with=("--fixtures", "mine", "--", "reader"))
-    again, explained = repeat.commands(run, make_result().case)
+    again, explained = rerun.commands(run, make_result().case)
 
     assert again.endswith("--fixtures mine -- reader")
     assert explained.endswith("toy/any/read/columns --fixtures mine")
@@ -233,18 +234,18 @@ def test_bytes_around_the_patch_have_their_owners(tmp_path, make_result):
         "".join(f"{4 * n} {4 * n + 4} u32 L.a.b word {n}\n" for n in range(8))
     )
     patch = {"target": "data.lance", "at": 8, "was_hex": "00", "now_hex": "08090a0b", "meaning": ""}
-    found = repeat.patched_bytes(make_result(patch=[patch]).case)
+    found = rerun.patched_bytes(make_result(patch=[patch]).case)
 
     assert [0, 4, 8, 12, 16] == [one.start for one in found]
     assert [False, False, True, False, False] == [one.patched for one in found]
-    assert repeat.Range(8, "08 09 0a 0b", "word 2 (u32) L.a.b", True) == found[2]
+    assert rerun.ByteRange(8, "08 09 0a 0b", "word 2 (u32) L.a.b", True) == found[2]
 
 
 def test_a_command_names_no_folder_of_this_machine(tmp_path, monkeypatch):
     """The interpreter is `python`, and what lies below the working directory is relative."""
     command = (sys.executable, str(Path.cwd() / "reader.py"), "-q")
 
-    assert ("python", "reader.py", "-q") == repeat.shown_command(command)
+    assert ("python", "reader.py", "-q") == rerun.shown_command(command)
     (tmp_path / "mine").touch(0o755)
     monkeypatch.chdir(tmp_path)
-    assert ("./mine",) == repeat.shown_command([str(tmp_path / "mine")])
+    assert ("./mine",) == rerun.shown_command([str(tmp_path / "mine")])

@@ -32,12 +32,12 @@ def test_the_summary_adds_up_and_names_what_nobody_owns():
 
     assert f"  {4:>10}  u8" in lines
     assert "owned: 4 of 8 bytes (50.0 %)" in lines
-    assert ["  nobody owns 3..5", "  nobody owns 6..8"] == lines[-2:]
+    assert ["  unowned: 3..5", "  unowned: 6..8"] == lines[-2:]
 
 
 def test_json_holds_the_tree_and_the_findings():
     """The leaves of the JSON are the leaves of the tree; a damaged file has findings."""
-    told = json.loads(to_json(_explain(LIST[:-1] + b"X")))
+    document = json.loads(to_json(_explain(LIST[:-1] + b"X")))
     whole = json.loads(to_json(_explain(LIST)))
 
     def owned(span: dict) -> int:
@@ -46,7 +46,7 @@ def test_json_holds_the_tree_and_the_findings():
 
     assert len(LIST) == whole["size"] == owned(whole["spans"])
     assert ([], []) == (whole["findings"], whole["unowned"])
-    assert "L.file.footer.magic" in [finding["clause"] for finding in told["findings"]]
+    assert "L.file.footer.magic" in [finding["clause"] for finding in document["findings"]]
 
 
 def test_the_page_escapes_and_stands_alone():

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.stored import materialised
+from lance_conformance.case_storage import materialise
 from lanceref.core.context import Context
 from lanceref.core.errors import DataRefused, FormatError, OperationRefused
 from lanceref.core.file_versions import V2_1
@@ -29,7 +29,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 def test_an_index_of_an_early_release_is_brought_up_to_date(tmp_path, anew):
     """Where it is not compacted first: then it covers nothing, and is built over all rows too."""
     shutil.copytree(
-        materialised(FIXTURES / "table/any/backward/0-20-0-indexed/dataset"), tmp_path / "t"
+        materialise(FIXTURES / "table/any/backward/0-20-0-indexed/dataset"), tmp_path / "t"
     )
     dataset = pylanceref.dataset(tmp_path / "t")
     (index,) = dataset._snapshot.indices.known
@@ -62,7 +62,7 @@ FROZEN = Path(__file__).parents[3] / "fixtures" / "index" / "any"
 @pytest.mark.parametrize("change", ["optimize", "compact"])
 def test_segments_without_sets_of_nulls_are_continued(tmp_path, case, change):
     """Those of 4.0.1, brought up to date or rewritten, leave no row out and are found whole."""
-    shutil.copytree(materialised(FROZEN / case / "dataset"), tmp_path / "t")
+    shutil.copytree(materialise(FROZEN / case / "dataset"), tmp_path / "t")
     dataset = pylanceref.dataset(tmp_path / "t")
     if change == "optimize":
         dataset.optimize.optimize_indices()
@@ -209,7 +209,7 @@ def test_keys_are_addresses_under_stable_row_ids(tmp_path, monkeypatch, early):
 
 def test_keys_under_their_early_name_are_kept_in_memory():
     """An index of 0.33.0 that has been warmed up finds the same rows."""
-    dataset = pylanceref.dataset(materialised(FROZEN / "btree/0-33-0-row-ids/dataset"))
+    dataset = pylanceref.dataset(materialise(FROZEN / "btree/0-33-0-row-ids/dataset"))
     (name,) = [one.name for one in dataset._snapshot.indices.known]
     found = ids(dataset, "c >= 3 AND c < 9")
     warm = pylanceref.dataset(dataset.uri)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lance_conformance.stored import materialised
+from lance_conformance.case_storage import materialise
 from lanceref.blobs.descriptors import BlobRange
 from lanceref.core.errors import NotFound, RowDeleted
 from lanceref.storage import BytesSource
@@ -128,7 +128,7 @@ def _read(blobs: list) -> list[bytes | None]:
 
 def test_rows_are_chosen_by_position_address_and_id():
     """Any order and repeats; without stable ids an id is an address."""
-    opened = dataset(materialised(CASES / "second-kind" / "dataset"))
+    opened = dataset(materialise(CASES / "second-kind" / "dataset"))
 
     for how in ("indices", "addresses", "ids"):
         found = opened.take_blobs("b", **{how: [5, 0, 3, 5]})

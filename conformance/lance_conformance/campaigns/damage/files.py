@@ -30,7 +30,7 @@ import pyarrow as pa
 from lanceref_testing.anatomy import PADDING, Anatomy
 from lanceref_testing.mutations import FLIP, MASKS, TRUNCATION, Mutation, flip, mutations
 
-from lance_conformance import places, register
+from lance_conformance import register, resources
 from lance_conformance.campaigns.child import SECONDS, allowed_bytes
 from lance_conformance.campaigns.damage.readers import (
     FATAL,
@@ -297,7 +297,7 @@ INSPECT_EVERY = 20
 
 
 def _all_flips() -> Iterator[Case]:
-    root = places.fixtures()
+    root = resources.fixtures()
     for group, ids in FLIPPED.items():
         for case_id in ids:
             found = targets_of(load_case(root / case_id / "case.json", root))

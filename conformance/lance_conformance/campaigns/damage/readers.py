@@ -27,11 +27,11 @@ from lanceref.core.errors import BytesError, LanceError
 from lanceref.inspection import explain, validate
 from pylanceref.file import LanceFileReader
 
-from lance_conformance.adapters.skeleton import write_table
+from lance_conformance.adapters.server import write_table
 from lance_conformance.campaigns.child import Ended, ask, start_sql
 from lance_conformance.campaigns.damage.targets import Target
-from lance_conformance.compare import first_difference
 from lance_conformance.oracle import lance, lance_file
+from lance_conformance.table_diff import first_difference
 
 FATAL = ("panic", "oom", "abort", "hang")
 """Classes no reader may ever have."""

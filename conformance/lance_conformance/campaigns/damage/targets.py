@@ -17,7 +17,7 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from lance_conformance.adapters.searching import scan_arguments
+from lance_conformance.adapters.index_search import scan_arguments
 from lance_conformance.campaigns.damage.whole.messages import latest
 from lance_conformance.cases import Case, load
 

@@ -44,7 +44,7 @@ from lance_conformance.campaigns.child import Ended, ask
 from lance_conformance.campaigns.faults.deeds import apart
 from lance_conformance.campaigns.faults.needed_files import missing, residue
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
-from lance_conformance.guarded import guarded
+from lance_conformance.guarded_call import guarded
 
 Seen = dict[str, Any] | str | None
 """What there is to see of a table, an error as a text, or None where there is no table.

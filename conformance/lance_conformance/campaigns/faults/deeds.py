@@ -35,7 +35,7 @@ import pylanceref
 from lanceref.core.errors import LanceError
 
 from lance_conformance import oracle
-from lance_conformance.guarded import guarded
+from lance_conformance.guarded_call import guarded
 
 Deed = tuple[str, int]
 """Kind and number."""

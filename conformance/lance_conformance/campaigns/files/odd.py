@@ -22,11 +22,11 @@ from lanceref_testing.tables import random_sample
 from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
-from lance_conformance.compare import first_difference
 from lance_conformance.known_divergences import find
 from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.settled import settled
 from lance_conformance.random_files.writers import VERSIONS
+from lance_conformance.table_diff import first_difference
 
 TOGETHER = "all together"
 """Name of the row of files that are odd in every way that the oracle can read."""

@@ -39,7 +39,7 @@ from lanceref.storage.local import LocalSink
 from lanceref_testing.tables import Sample, random_sample
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
-from lance_conformance.guarded import guarded
+from lance_conformance.guarded_call import guarded
 from lance_conformance.oracle import lance
 from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
 from lance_conformance.random_files.oracle_child import OracleChild

@@ -26,7 +26,7 @@ from pylanceref.sql.strict import is_text
 from lance_conformance.campaigns.histories.index_rules import is_json
 from lance_conformance.campaigns.histories.values import TOKENS, column
 from lance_conformance.campaigns.histories.view import View
-from lance_conformance.guarded import guarded
+from lance_conformance.guarded_call import guarded
 
 Question = str
 """Arguments of `to_table` in words; `use_index` says whether indices are asked."""

@@ -26,7 +26,7 @@ from pylanceref.operation import LanceOperation as Op
 from lance_conformance import oracle
 from lance_conformance.campaigns.histories.lockstep import read
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
-from lance_conformance.guarded import REFUSALS
+from lance_conformance.guarded_call import REFUSALS
 from lance_conformance.known_divergences import find
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.cases.transactions.conflicts import STAGES, Stage

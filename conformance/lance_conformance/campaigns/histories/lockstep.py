@@ -25,8 +25,8 @@ from lance_conformance import oracle
 from lance_conformance.campaigns.histories.answers import answered_differently
 from lance_conformance.campaigns.histories.values import LINE_NAMES
 from lance_conformance.campaigns.histories.view import views
-from lance_conformance.compare import first_difference
-from lance_conformance.guarded import Told, guarded
+from lance_conformance.guarded_call import CallResult, guarded
+from lance_conformance.table_diff import first_difference
 
 SYSTEM = ("_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version")
 """Columns that every table has."""
@@ -129,7 +129,7 @@ class Lockstep:
         changed = (path for path, at in self._files.items() if gone or before.get(path) != at)
         return {folder for path in changed for folder in path.parents}
 
-    def _readings(self, name: str) -> dict[str, Told]:
+    def _readings(self, name: str) -> dict[str, CallResult]:
         """Return the four readings of a table: both tables, by both."""
         return {
             f"{root.name} read by {module.__name__}": guarded(partial(read, module, root / name))
@@ -138,7 +138,7 @@ class Lockstep:
         }
 
 
-def _read_differently(name: str, readings: Mapping[str, Told]) -> Iterator[str]:
+def _read_differently(name: str, readings: Mapping[str, CallResult]) -> Iterator[str]:
     """Yield how readings differ; a table whose files a cleanup elsewhere has taken has none."""
     expected = next(iter(readings.values()))
     for who, told in readings.items():
@@ -148,7 +148,7 @@ def _read_differently(name: str, readings: Mapping[str, Told]) -> Iterator[str]:
             yield f"{name}: {who}: {where}"
 
 
-def _run(text: str, lance: ModuleType, root: Path) -> Told:
+def _run(text: str, lance: ModuleType, root: Path) -> CallResult:
     """Evaluate a line; an error is an answer."""
     names = {**LINE_NAMES, "lance": lance, "root": str(root), "pa": pa, "timedelta": timedelta}
     return guarded(lambda: outcome(eval(text, names), str(root)))

@@ -39,7 +39,7 @@ from lanceref_testing.conditions import (
 )
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
-from lance_conformance.guarded import REFUSALS, guarded
+from lance_conformance.guarded_call import REFUSALS, guarded
 from lance_conformance.oracle import lance
 
 QUESTIONS = 200

@@ -22,7 +22,7 @@ from lanceref_testing.columns import ORDERED, WORDS, Column, lists, sql
 
 from lance_conformance.campaigns.queries.answers import addresses
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
-from lance_conformance.guarded import REFUSALS, guarded
+from lance_conformance.guarded_call import REFUSALS, guarded
 from lance_conformance.oracle import lance
 
 MOMENTS = [datetime.datetime(1969, 12, 31, 23, 59, 59, 250000), datetime.datetime(1970, 1, 1)]

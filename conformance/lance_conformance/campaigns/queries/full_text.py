@@ -29,7 +29,7 @@ from pylanceref import query as names
 from pylanceref.query import BooleanQuery, BoostQuery, FullTextQuery, MultiMatchQuery
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
-from lance_conformance.guarded import REFUSALS, guarded
+from lance_conformance.guarded_call import REFUSALS, guarded
 from lance_conformance.known_divergences import id_of
 from lance_conformance.oracle import lance
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance.adapters.skeleton import write_table
+from lance_conformance.adapters.server import write_table
 from lance_conformance.campaigns.damage.readers import Side, judge
 from lance_conformance.campaigns.damage.targets import Target
 from lance_conformance.campaigns.damage.whole import operations

@@ -22,7 +22,7 @@ from lanceref.storage import LocalSource
 from lanceref_testing.faulty_messages import NAMES, change_some, full_bitmap, size_of
 
 from lance_conformance.campaigns.damage.whole.places import BRANCH, put_reference
-from lance_conformance.recipes.change import edit_message
+from lance_conformance.recipes.apply_change import edit_message
 
 PARENTS = (None, "self", "other")
 """Branches that a branch of the name `self` may say it was made from."""

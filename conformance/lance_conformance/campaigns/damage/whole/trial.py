@@ -32,7 +32,7 @@ import pyarrow.compute as pc
 import pylanceref
 from lanceref.core.errors import LanceError
 
-from lance_conformance.adapters.skeleton import write_table
+from lance_conformance.adapters.server import write_table
 from lance_conformance.campaigns.child import SECONDS, allowed_bytes, ask, start_sql
 from lance_conformance.campaigns.damage.readers import load_expected
 from lance_conformance.campaigns.damage.whole import messages, places

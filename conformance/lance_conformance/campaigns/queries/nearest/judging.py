@@ -21,7 +21,7 @@ import pylanceref
 
 from lance_conformance.campaigns.queries.answers import counting
 from lance_conformance.campaigns.queries.nearest.cases import ALL, Question
-from lance_conformance.guarded import guarded
+from lance_conformance.guarded_call import guarded
 from lance_conformance.oracle import lance
 
 Part: TypeAlias = list[tuple[int, float]]

@@ -28,7 +28,7 @@ from lance_conformance.campaigns.queries.nearest.judging import (
     agreement,
 )
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
-from lance_conformance.guarded import Told, guarded
+from lance_conformance.guarded_call import CallResult, guarded
 
 MODULES: dict[Side, str] = {"oracle": "lance", "reference": "pylanceref"}
 """Who makes tables."""
@@ -63,7 +63,7 @@ class Run:
             self._ask(table)
         return judged(self._differences, counts={**self._counts, "alike": self._alike})
 
-    def _made(self, maker: Maker, side: Side) -> Told:
+    def _made(self, maker: Maker, side: Side) -> CallResult:
         """Let one side make the table, over what was there."""
         shutil.rmtree(self._path, ignore_errors=True)
         return guarded(lambda: maker.make(import_module(MODULES[side]), str(self._path)))
@@ -80,7 +80,7 @@ class Run:
         if told.error and (one == other or not self._changed(other, step).error):
             self._differs(f"{one} alone does not {step}: {told.error}")
 
-    def _changed(self, side: Side, step: str) -> Told:
+    def _changed(self, side: Side, step: str) -> CallResult:
         dataset = import_module(MODULES[side]).dataset(str(self._path))
         return guarded(lambda: STEPS[step](dataset, self._maker))
 

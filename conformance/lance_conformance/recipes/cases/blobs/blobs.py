@@ -15,9 +15,9 @@ from pylanceref.file import LanceFileReader
 
 from lance_conformance.recipes.constructors import case, cases, fault, lint
 from lance_conformance.recipes.edits import byte, descriptor, field, page
-from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, Remove, SpanPatch
-from lance_conformance.recipes.oracle_made import column, dataset, file, stored
+from lance_conformance.recipes.handmade_files import edited, words
+from lance_conformance.recipes.model import DATA, Input, Maker, Recipe, Remove, SpanPatch
+from lance_conformance.recipes.oracle_files import column, dataset, file, stored
 from lance_conformance.recipes.pages import column_encoding
 
 _FIELD = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
@@ -77,10 +77,10 @@ _PAIRS = pa.list_(pa.struct([_BLOB.with_name("b")]), 2)
 def _blob_pairs() -> Maker:
     rows = [[{"b": bytes([65 + at]) * at}, {"b": b"z" * (5 - at)}] for at in range(4)]
     table = pa.table([pa.array(rows, _PAIRS)], schema=pa.schema([pa.field("c", _PAIRS)]))
-    return lambda: Made(file(table, "2.2")().files, table.take([2]))
+    return lambda: Input(file(table, "2.2")().files, table.take([2]))
 
 
-def _described() -> Made:
+def _described() -> Input:
     """Take the data file of a table of blobs by itself, and its last descriptors."""
     rows = [None if one is None else {"data": one} for one in _SECOND]
     made = stored(
@@ -93,7 +93,7 @@ def _described() -> Made:
         path = Path(folder, DATA)
         path.write_bytes(data)
         rows = LanceFileReader(path).take_rows([2, 3]).to_table()
-    return Made({DATA: data}, rows)
+    return Input({DATA: data}, rows)
 
 
 def _objects(uri: str, *paths: str, rows: Sequence[dict[str, object]]) -> pa.Table:
@@ -175,7 +175,7 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("column 0 page 0", "value"), b"\x01", at=14)),
     case("file/2.2/blob/described-nothing", "an empty blob at a position after the file",
         "L.blob.range",
-        reworked(_described, SpanPatch(("column 0 page 0", "value"), b"\x01", nth=3, at=6)),
+        edited(_described, SpanPatch(("column 0 page 0", "value"), b"\x01", nth=3, at=6)),
         args={"rows": ["2", "3"]}),
     case("table/any/blob/first-kind", "blobs in the data file", "L.page.blob.payload",
         stored(_table(_FIELD, list(_VALUES)))),

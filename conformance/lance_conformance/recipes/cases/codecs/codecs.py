@@ -11,10 +11,10 @@ import pyarrow as pa
 from lance_conformance.recipes import blocks, columns, edits, pages
 from lance_conformance.recipes.cases.pages import edge_pages
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
-from lance_conformance.recipes.edits import assign, byte, clear, field, more, page
-from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages
+from lance_conformance.recipes.edits import add, assign, byte, clear, field, page
+from lance_conformance.recipes.handmade_files import Page, of_pages, with_pages
 from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.oracle_files import column
 
 _PACKED_RUNS = f"{edits.V}.rle.values.out_of_line_bitpacking"
 
@@ -24,14 +24,14 @@ def _blocks(bits: int, widths: Sequence[int]) -> Maker:
     values = (blocks.inline(pages.pair(width), bits)[1] for width in widths)
     chunks = [pages.Chunk(2, (packed,)) for packed in values]
     made = pages.chunked("2.2", blocks.inline([0], bits)[0], chunks)
-    return in_pages(pages.array_blocks(bits, widths), "2.2", made)
+    return of_pages(pages.array_blocks(bits, widths), "2.2", made)
 
 
 def _fewer_symbols(table: bytes) -> bytes:
     """Keep the first ten symbols of a table."""
     lengths_at = 8 + 8 * table[0]
-    kept = b"\n" + table[1:88] + table[lengths_at : lengths_at + 10]
-    return kept.ljust(len(table), b"\x00")
+    remaining = b"\n" + table[1:88] + table[lengths_at : lengths_at + 10]
+    return remaining.ljust(len(table), b"\x00")
 
 
 _CODES = (b"\xff\xff\x00", b"\x01", b"\xff\xff\xff\x01", b"\x00\x00\x00\x00", b"")
@@ -62,7 +62,7 @@ CASES: tuple[Recipe, ...] = (
         "L.codec.general.frame",
         column(pa.array(np.arange(1500) % 977 * 65537, pa.int32()), compression="zstd", bss="off")),
     fault("size", "a frame of one byte more than told", "L.codec.general.size",
-        more("field c", "uncompressed size", by=-1)),
+        add("field c", "uncompressed size", by=-1)),
     fault("frame", "the magic of a frame and no frame", "L.codec.general.frame",
         SpanPatch(("field c", "uncompressed size"), bytes.fromhex("28b52ffd")),
         flags="FrameBroken"),
@@ -76,7 +76,7 @@ CASES: tuple[Recipe, ...] = (
         column(pa.array([f"aaaaaaaaaaaaaaa {i * 7919 % 100003}" for i in range(500)]),
             compression="zstd", dict_divisor="100000")),
     *faults("file/2.2/general/strings", fault("size", "strings of one byte less than told",
-            "L.codec.general.size", more("field c", "uncompressed size"))),
+            "L.codec.general.size", add("field c", "uncompressed size"))),
     *cases("file/{2.1,2.2}/general/lz4", "value buffers as lz4 blocks", "L.codec.general.size",
         column(pa.array(np.arange(4000) % 977 * 65537, pa.int32()), compression="lz4", bss="off")),
     *faults("file/2.1/general/lz4", fault("size", "an lz4 size of 2**31", "L.codec.general.size",
@@ -100,13 +100,13 @@ CASES: tuple[Recipe, ...] = (
         column(pa.array(np.linspace(0, 1, 2000)), compression="zstd", bss="on")),
     *faults("file/2.1/byte-stream-split/float64",
         fault("size", "a zstd size one value too small", "L.codec.general.size",
-            more("field c", "uncompressed size", by=8))),
+            add("field c", "uncompressed size", by=8))),
     case("file/2.3/rle/lz4-lengths", "runs whose lengths are compressed", "L.codec.rle.sum",
         column(pa.array(np.repeat(np.arange(50), 100), pa.int32()), compression="lz4", bss="off")),
     fault("scheme", "run lengths compressed by scheme 9", "L.codec.general.scheme",
         assign("values.chunked.compression.rle.run_lengths.general.compression.scheme", 9)),
     fault("more", "lengths of one byte less than their size", "L.codec.general.size",
-        more("uncompressed size")),
+        add("uncompressed size")),
     case("file/2.3/rle/packed-values", "runs whose values are bitpacked", "L.codec.rle.sum",
         pa.array(np.repeat(np.arange(900), 3), pa.int32())),
     fault("unknown", "packed values and packed lengths: nothing says how many",
@@ -137,7 +137,7 @@ CASES: tuple[Recipe, ...] = (
         fault("children", "run lengths of 16 bits", "L.codec.rle.children",
             assign(f"{edits.V}.rle.run_lengths.flat.bits_per_value", 16))),
     *faults("file/2.2/rle/int32", fault("sum", "runs of one value less", "L.codec.rle.sum",
-            more("field c", "run lengths", by=-1)),
+            add("field c", "run lengths", by=-1)),
         fault("lengths", "runs whose lengths have no codec", "L.codec.encoding.context",
             clear(f"{edits.V}.rle.run_lengths"))),
     *(case(f"file/{version}/bitpack/{bits}", f"{bits}-bit integers below 100 in blocks of 1024",
@@ -154,15 +154,15 @@ CASES: tuple[Recipe, ...] = (
     *cases("file/{2.1,2.2}/bitpack/widths", "a width that grows from chunk to chunk",
         "L.codec.bitpack.width", pa.array(np.arange(3000) ** 2, pa.int32())),
     *faults("file/{2.1,2.3}/rle/int8",
-        fault("sum", "runs of one value more", "L.codec.rle.sum", more("field c", "run lengths"))),
+        fault("sum", "runs of one value more", "L.codec.rle.sum", add("field c", "run lengths"))),
     *faults("file/2.1/bitpack/16", fault("width", "17 bits for values of 16",
             "L.codec.bitpack.width", byte("field c", "width", at=0, new=17)),
         fault("payload", "a width of one bit less than stored", "L.codec.bitpack.payload",
-            more("field c", "width", by=-1))),
+            add("field c", "width", by=-1))),
     *faults("file/2.2/bitpack/64", fault("width", "65 bits for values of 64",
             "L.codec.bitpack.width", byte("field c", "width", at=0, new=65))),
     *faults("file/2.2/bitpack/32", fault("payload", "a width of one bit more than stored",
-            "L.codec.bitpack.payload", more("field c", "width"))),
+            "L.codec.bitpack.payload", add("field c", "width"))),
     *faults("file/2.1/bitpack/32", fault("width", "a block of 33 bits for 32-bit values",
             "L.codec.bitpack.width", byte("field c", "width", at=0, new=33)),
         fault("payload", "a width that wants more bytes", "L.codec.bitpack.payload",
@@ -190,7 +190,7 @@ CASES: tuple[Recipe, ...] = (
         lint("padding", "zeros after the bytes", "L.codec.variable.padding",
             SpanPatch(("field c", "padding"), edits.zeros, nth=3))),
     *faults("file/2.2/variable/string", fault("first", "a first offset one byte early",
-            "L.codec.variable.offsets", more("field c", "offsets", by=-1)),
+            "L.codec.variable.offsets", add("field c", "offsets", by=-1)),
         fault("no-offsets", "strings whose offsets have no codec", "L.codec.encoding.context",
             clear(f"{edits.V}.variable.offsets"))),
     *cases("file/{2.1,2.2}/variable/large-string", "64-bit offsets", "L.page.leaf.offset-width",
@@ -200,7 +200,7 @@ CASES: tuple[Recipe, ...] = (
     *cases("file/{2.1,2.2}/variable/binary", "bytes that are not UTF-8", "L.codec.variable.offsets",
         pa.array([b"", b"\xff\xfe", None, b"\x00"], pa.binary())),
     *faults("file/2.1/variable/binary", fault("value-size", "a value buffer of eight bytes more",
-            "L.page.miniblock.chunk-fill", more("chunk 0", "size of value buffer 0", by=8)),
+            "L.page.miniblock.chunk-fill", add("chunk 0", "size of value buffer 0", by=8)),
         fault("offsets", "string offsets of 16 bits", "L.codec.encoding.context",
             assign(f"{edits.V}.variable.offsets.flat.bits_per_value", 16))),
     *faults("file/2.2/variable/binary", fault("values", "strings whose bytes are compressed beside",
@@ -218,7 +218,7 @@ CASES: tuple[Recipe, ...] = (
         page({f"{edits.V}.fsst.symbol_table": lambda old: old[:-1]})),
     case("file/2.1/fsst/escapes-next", "escaped bytes of 255, and a page of empty values alone",
         ("L.codec.fsst.escape", "L.codec.fsst.code"),
-        by_hand(column(pa.array([*_CODED, b"", b""], pa.binary())), "2.1",
+        with_pages(column(pa.array([*_CODED, b"", b""], pa.binary())), "2.1",
             {0: [_codes(_CODES), _codes((b"", b""), len(_CODES))]})),
     fault("alone", "a value that is an escape and no more", "L.codec.fsst.escape",
         byte("field c", "bytes", at=3, new=255)),
@@ -228,7 +228,7 @@ CASES: tuple[Recipe, ...] = (
             assign(f"{edits.V}.fsst.symbol_table", _fewer_symbols), flags="IndexBeyondItems"),
         *(fault(slug, f"a symbol of {title} bytes", "L.codec.fsst.table",
                 assign(f"{edits.V}.fsst.symbol_table",
-                    lambda old, new=new: edits.octet(8 + 8 * old[0], new)(old)))
+                    lambda old, new=new: edits.set_byte(8 + 8 * old[0], new)(old)))
             for slug, title, new in (("table", "nine", 9), ("empty", "no", 0))),
         fault("escape-last", "a last value that ends after an escape", "L.codec.fsst.escape",
             byte("field c", "bytes", at=-1, new=255, nth=5))),

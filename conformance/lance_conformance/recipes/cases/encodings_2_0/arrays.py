@@ -11,9 +11,9 @@ from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding, Buffer
 from lance_conformance.recipes import columns, edits
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.edits import assign, clear, column_edit, page, resize, spare_buffer
-from lance_conformance.recipes.handmade_files import Page, by_hand, fast_lanes, one_page, words
+from lance_conformance.recipes.handmade_files import Page, fast_lanes, one_page, with_pages, words
 from lance_conformance.recipes.model import Recipe
-from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.oracle_files import column, file
 from lance_conformance.recipes.pages import array_blocks, column_encoding, flat_page, pair
 
 _FLAT = "nullable.some_nulls.values.flat"
@@ -43,7 +43,7 @@ def _packed(width: int, full: int, signed: bool = False, arm: str = "bitpacked")
         f"{arm}.uncompressed_bits_per_value": full,
         f"{arm}.buffer": {},
     }
-    return edits.built(ArrayEncoding, {**paths, f"{arm}.signed": True} if signed else paths)
+    return edits.build(ArrayEncoding, {**paths, f"{arm}.signed": True} if signed else paths)
 
 
 _LANES = partial(_packed, arm="bitpacked_for_non_neg")
@@ -133,14 +133,14 @@ CASES: tuple[Recipe, ...] = (
         one_page(pa.array([1, 2, 3], pa.int32()), "2.0", flat_page(32), words(1, 2, 3, width=4))),
     case("file/2.0/flat/column-buffer", "values in a buffer of the column",
         ("L.array.buffer.type", "L.array.buffer.index"),
-        by_hand(column(pa.array([4, 5, 6], pa.int32())), "2.0",
+        with_pages(column(pa.array([4, 5, 6], pa.int32())), "2.0",
             {0: [Page(flat_page(32, 0, Buffer.column), 3, ())]}, {0: words(4, 5, 6, width=4)})),
     fault("index", "a buffer the column does not have", "L.array.buffer.index",
         assign("flat.buffer.buffer_index", 1), flags="IndexBeyondItems"),
     case("file/2.0/flat/flags-far", "two booleans of bytes far apart", "L.array.flat.width",
-        replace(columns.far(_FLAGS, "2.0", 8, 60), args={"rows": [8, 60]})),
+        replace(columns.take(_FLAGS, "2.0", 8, 60), args={"rows": [8, 60]})),
     case("file/2.0/flat/far", "three flags or nulls far apart", "L.array.nullable.validity",
-        columns.far(columns.FLAGS, "2.0", 9, 90, 95)),
+        columns.take(columns.FLAGS, "2.0", 9, 90, 95)),
     case("file/2.0/bitpacked/signed", "five bits a value, the sign extended",
         ("L.array.bitpacked.width", "L.array.bitpacked.size"),
         one_page(pa.array(_SIGNED, pa.int16()), "2.0", _packed(5, 16, True), _bits(_SIGNED, 5))),
@@ -159,21 +159,21 @@ CASES: tuple[Recipe, ...] = (
     fault("size", "a block that ends early", "L.array.bitpacked-for-non-neg.size", resize(0, -1),
         flags="BufferTooShort"),
     case("file/2.0/bitpacked/widths", "64 pages, one for each width from 1 to 64",
-        ("L.array.bitpacked.width", "L.array.bitpacked.size"), by_hand(column(
+        ("L.array.bitpacked.width", "L.array.bitpacked.size"), with_pages(column(
                 pa.array([value for width in range(1, 65) for value in pair(width)], pa.uint64())),
             "2.0", {0: [_back_to_back(64, width) for width in range(1, 65)]})),
     *(case(f"file/2.0/bitpacked/widths-{bits}",
             f"{bits}-bit values, a page for each width 1 to {bits}", "L.array.bitpacked.size",
-            by_hand(column(array_blocks(bits, range(1, bits + 1))), "2.0",
+            with_pages(column(array_blocks(bits, range(1, bits + 1))), "2.0",
                 {0: [_back_to_back(bits, width) for width in range(1, bits + 1)]}))
         for bits in (8, 16, 32)),
     case("file/2.0/bitpacked/non-negative-far", "a row of each of two FastLanes blocks",
-        "L.array.bitpacked-for-non-neg.size", columns.far(pa.array(_SMALL, pa.int32()), "2.0", 1000,
-            len(_SMALL) - 1, make=_two_blocks)),
+        "L.array.bitpacked-for-non-neg.size", columns.take(pa.array(_SMALL, pa.int32()), "2.0",
+            1000, len(_SMALL) - 1, make=_two_blocks)),
     *(case(f"file/2.0/bitpacked-for-non-neg/widths-{slug}",
             f"FastLanes blocks of {bits}-bit values, a page for each width {first} to {last}",
             "L.array.bitpacked-for-non-neg.size",
-            by_hand(column(array_blocks(bits, range(first, last + 1))), "2.0",
+            with_pages(column(array_blocks(bits, range(first, last + 1))), "2.0",
                 {0: [Page(_LANES(width, bits), 2, (fast_lanes(pair(width), bits, width),))
                         for width in range(first, last + 1)]})) for slug,
         bits, first, last in (("8", 8, 1, 8), ("16", 16, 1, 16), ("32", 32, 1, 32),
@@ -257,9 +257,9 @@ CASES: tuple[Recipe, ...] = (
     fault("null", "a null list, the first, where none may be null", "L.array.nullable.field",
         edits.field(0, nullable=False)),
     case("file/2.0/list/far", "two lists far apart", "L.array.ends.order",
-        columns.far(_products(columns.COUNT), "2.0", 3, 90)),
+        columns.take(_products(columns.COUNT), "2.0", 3, 90)),
     case("file/2.0/list/apart", "lists more than a thousand rows apart", "L.array.list.num-items",
-        columns.far(_products(1300), "2.0", 3, 1203, 1204)),
+        columns.take(_products(1300), "2.0", 3, 1203, 1204)),
     case("file/2.0/struct/two-fields", "a struct: a header column before those of its fields",
         "L.array.struct.header",
         pa.array([{"x": 1, "y": "a"}, {"x": None, "y": ""}, {"x": 3, "y": None}],
@@ -293,7 +293,7 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.0/fixed-size-list/has-validity", "a flag that no writer sets and no reader heeds",
         "L.array.fixed-size-list.dimension",
         one_page(pa.array([[1, 2], [3, 4]], pa.list_(pa.int16(), 2)), "2.0",
-            edits.built(ArrayEncoding, _MARKED), words(1, 2, 3, 4, width=2))),
+            edits.build(ArrayEncoding, _MARKED), words(1, 2, 3, 4, width=2))),
     case("file/2.0/fixed-size-list/flags-three", "three booleans a row: rows begin inside of bytes",
         "L.array.fixed-size-list.dimension", _THREES),
     case("file/2.0/packed-struct/fixed", "a packed struct: rows of 2 + 4 + 1 bytes in one buffer",

@@ -14,9 +14,9 @@ from lanceref.storage import BytesSource
 from lance_conformance.recipes import columns, edits
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import assign, byte
-from lance_conformance.recipes.handmade_files import Page, by_hand, one_page, reworked, words
-from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.handmade_files import Page, edited, one_page, with_pages, words
+from lance_conformance.recipes.model import DATA, Input, Maker, Recipe, SpanPatch
+from lance_conformance.recipes.oracle_files import column, file
 from lance_conformance.recipes.pages import flat_page
 
 
@@ -43,9 +43,9 @@ def _early(table: pa.Table, at: int, texts: pa.Array) -> Maker:
     """Store a column of texts as lists of bytes, of which the schema says that they are text."""
     lists = pa.large_list if pa.types.is_large_binary(texts.type) else pa.list_
     rows = [None if one is None else list(one) for one in texts.cast(pa.large_binary()).to_pylist()]
-    held = table.set_column(at, table.field(at).name, pa.array(rows, lists(pa.uint8())))
+    stored_table = table.set_column(at, table.field(at).name, pa.array(rows, lists(pa.uint8())))
     fields = {f"schema.fields.{at}.logical_type": str(texts.type), f"schema.fields.{at + 1}": None}
-    make = reworked(file(held, "2.0"), edits.descriptor(fields))
+    make = edited(file(stored_table, "2.0"), edits.descriptor(fields))
     return lambda: replace(make(), table=table)
 
 
@@ -55,13 +55,13 @@ _FRAMED = column(_TEXTS_LEAST, compression="zstd")
 def _again(change: Callable[[ArrayEncoding, bytes, bytes], tuple[bytes, bytes]]) -> Maker:
     """Lay the page of compressed strings out anew, with other ends or bytes."""
 
-    def make() -> Made:
+    def make() -> Input:
         parsed = open_file(BytesSource(file(_FRAMED, "2.0")().files[DATA]), Context("written"))
         (page,) = parsed.columns[0].pages
         ends, body = (bytes(parsed.bytes.source.read(*extent)) for extent in page.extents)
         assert isinstance(page.encoding, ArrayEncoding)
         buffers = change(page.encoding, ends, body)
-        return by_hand(_FRAMED, "2.0", {0: [Page(page.encoding, page.num_rows, buffers)]})()
+        return with_pages(_FRAMED, "2.0", {0: [Page(page.encoding, page.num_rows, buffers)]})()
 
     return make
 
@@ -146,13 +146,13 @@ CASES: tuple[Recipe, ...] = (
         assign("binary.bytes.flat.buffer.buffer_index", 0), flags="WrongKind"),
     case("file/2.0/binary/equal-strings", "strings of three bytes each, without ends",
         "L.array.fixed-size-binary.width",
-        one_page(pa.array(["abc", "def", "ghi"]), "2.0", edits.built(ArrayEncoding,
+        one_page(pa.array(["abc", "def", "ghi"]), "2.0", edits.build(ArrayEncoding,
                 {"fixed_size_binary.byte_width": 3, "fixed_size_binary.bytes": flat_page(8)}),
             b"abcdefghi")),
     fault("width", "strings of no bytes", "L.array.fixed-size-binary.width",
         assign("fixed_size_binary.byte_width", 0), flags="WidthMismatch"),
     case("file/2.0/binary/bitmap", "strings below a bitmap of nulls", "L.array.encoding.tag",
-        one_page(pa.array(["a", None, "bc"]), "2.0", edits.built(ArrayEncoding, _NULLABLE), b"\x05",
+        one_page(pa.array(["a", None, "bc"]), "2.0", edits.build(ArrayEncoding, _NULLABLE), b"\x05",
             words(1, 1, 3), b"abc")),
     lint("spare-buffer", "a buffer that strings below a bitmap do not have", "L.array.buffer.named",
         edits.spare_buffer()),
@@ -165,7 +165,7 @@ CASES: tuple[Recipe, ...] = (
         "L.array.ends.null-adjustment", column(pa.array(["", "", None]), compression="zstd")),
     fault("size", "a byte, where there is none", "L.array.flat.compressed-size",
         byte("field c", "uncompressed size", at=0, new=1)),
-    case("file/2.0/binary/far", "two texts far apart", "L.array.ends.order", columns.far(
+    case("file/2.0/binary/far", "two texts far apart", "L.array.ends.order", columns.take(
             pa.array([None if i % 8 == 5 else f"text {i}" * (i % 4) for i in range(columns.COUNT)]),
             "2.0", 2, 77)),
     case("file/2.0/binary/zstd-bare", "string bytes in a zstd frame without their length",
@@ -180,7 +180,7 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.0/fsst/on", "fsst codes with their symbol table", "L.array.fsst.inner",
         column(columns.URLS, compression="fsst")),
     fault("table", "a symbol table with another magic", "L.codec.fsst.table",
-        assign("fsst.symbol_table", edits.octet(4, 0))),
+        assign("fsst.symbol_table", edits.set_byte(4, 0))),
     fault("inner", "codes that are not stored as binary", "L.array.fsst.inner",
         edits.page({"fsst.binary.flat.bits_per_value": 8}), flags="WrongKind"),
     case("file/2.0/dictionary/automatic",

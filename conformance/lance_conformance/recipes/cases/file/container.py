@@ -6,12 +6,12 @@ import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 
 from lance_conformance.recipes import edits
-from lance_conformance.recipes.columns import far
+from lance_conformance.recipes.columns import take
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
-from lance_conformance.recipes.edits import byte, column_edit, descriptor, field, inside, more
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import Made, MessageEdit, Recipe, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.edits import add, byte, column_edit, descriptor, field, inside
+from lance_conformance.recipes.handmade_files import edited
+from lance_conformance.recipes.model import Input, MessageEdit, Recipe, Resize, SpanPatch
+from lance_conformance.recipes.oracle_files import column, file
 
 _ROWS = pa.array([1, None, 3], pa.int32())
 _TWO = pa.table({"a": pa.array([1, 2], pa.int32()), "b": pa.array(["x", None])})
@@ -57,8 +57,8 @@ def _more(parent: int) -> dict[str, object]:
 
 def _encoding(path: str, value: object) -> MessageEdit:
     """Change the message around the encoding of the first page."""
-    held = inside(AnyMessage, {path: value})
-    return column_edit({"pages.0.encoding.direct.encoding": held})
+    change = inside(AnyMessage, {path: value})
+    return column_edit({"pages.0.encoding.direct.encoding": change})
 
 
 CASES: tuple[Recipe, ...] = (
@@ -87,7 +87,7 @@ CASES: tuple[Recipe, ...] = (
                 [pa.field("u", pa.binary(16), metadata={"ARROW:extension:name": "arrow.uuid"})]))),
     case("file/2.1/container/unknown-fields",
         "a descriptor with fields of later writers: numbers and bytes",
-        ("L.wire.unknown-field", "L.wire.message"), reworked(file(column(_ROWS), "2.1"),
+        ("L.wire.unknown-field", "L.wire.message"), edited(file(column(_ROWS), "2.1"),
             descriptor(lambda message: message.MergeFromString(_LATER)))),
     case("file/2.1/container/no-rows", "no rows: columns without pages",
         ("L.file.descriptor.length", "L.file.columns.encoding"), pa.array([], pa.int32())),
@@ -117,20 +117,20 @@ CASES: tuple[Recipe, ...] = (
         file(column(pa.array(range(1800), pa.int64())), "2.0", batches=6, data_cache_bytes=1024)),
     *cases("file/{2.0,2.1,2.3}/pages/no-rows", "a take of no rows, from a column of each kind",
         "L.file.pages.length", args={"rows": []},
-        of=lambda version: lambda: Made(file(_NESTED, version)().files, _NESTED.slice(0, 0))),
+        of=lambda version: lambda: Input(file(_NESTED, version)().files, _NESTED.slice(0, 0))),
     *(case(f"file/{version}/pages/int32", "four pages, the first rows as priority",
             ("L.file.pages.priority", "L.file.pages.length"),
             file(column(pa.array(range(2000), pa.int32())), version, batches=4,
                 data_cache_bytes=1024)) for version in ("2.1", "2.2")),
     *(case(f"file/2.1/pages/{name}", "rows of three pages that are not described alike",
             "L.file.pages.priority",
-            far(array, "2.1", 1, 99, 100, 199, 200, 298, batches=3, data_cache_bytes=1))
+            take(array, "2.1", 1, 99, 100, 199, 200, 298, batches=3, data_cache_bytes=1))
         for name, array in _UNEVEN.items()),
     case("file/2.1/pages/lists-all", "three pages that are not described alike, one by one",
         "L.file.pages.priority",
         file(column(_UNEVEN["lists"]), "2.1", batches=3, data_cache_bytes=1)),
     *(case(f"file/{version}/pages/any-order", "rows of four pages, the last first and one twice",
-            "L.file.pages.priority", far(pa.array(range(40), pa.int16()), version, 39, 3, 17, 3, 0,
+            "L.file.pages.priority", take(pa.array(range(40), pa.int16()), version, 39, 3, 17, 3, 0,
                 batches=4, data_cache_bytes=1)) for version in ("2.0", "2.1", "2.2")),
     *faults("file/2.2/pages/int32", fault("rows", "a page of one row less",
             "L.page.miniblock.num-items", column_edit({"pages.0.length": lambda old: old - 1}))),
@@ -156,7 +156,7 @@ CASES: tuple[Recipe, ...] = (
         fault("gbo-position", "the descriptor beyond the file", "L.file.gbo.entry",
             SpanPatch(("GBO[[]0].position",), 2 ** 63), stage="metadata"), fault("column-truncated",
             "the last byte of a column's metadata is cut off", "L.file.columns.message",
-            more("CMO[[]1].size", by=-1), stage="metadata"), fault("descriptor-garbage",
+            add("CMO[[]1].size", by=-1), stage="metadata"), fault("descriptor-garbage",
             "the descriptor starts with an end group", "L.file.globals.descriptor",
             SpanPatch(("tag and length of schema",), b"\xff\xff"), stage="metadata"),
         fault("length", "the descriptor counts one row more", "L.file.descriptor.length",
@@ -187,7 +187,7 @@ CASES: tuple[Recipe, ...] = (
         fault("two-columns-utf8", "a byte 80 in a text of nothing above it", "L.page.leaf.utf8",
             byte("bytes", at=0, new=0x80)),
         fault("two-columns-late", "a first offset one byte after the table",
-            "L.codec.variable.offsets", more("field b", "offsets")),
+            "L.codec.variable.offsets", add("field b", "offsets")),
         fault("leaf-child", "a field without a column below one of numbers",
             "L.file.schema.children", descriptor(_more(0)))),
     *faults("file/2.0/container/footer-2-0",
@@ -227,7 +227,7 @@ CASES: tuple[Recipe, ...] = (
         fault("gbo-user-buffer", "a user buffer beyond the file", "L.file.gbo.entry",
             SpanPatch(("GBO[[]1].size",), 2 ** 20), stage="metadata"),
         fault("gbo-misaligned", "a user buffer at an odd place", "L.file.alignment.buffers",
-            more("GBO[[]2].position", by=8), stage="metadata"),
+            add("GBO[[]2].position", by=8), stage="metadata"),
         fault("no-schema", "a descriptor without a schema", "L.file.globals.descriptor",
             descriptor({"schema": None}), stage="metadata")),
     *faults("file/2.1/container/extension-name",

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 
-from lance_conformance.checkout import testing_module
 from lance_conformance.recipes.columns import PACKED, TEMPORAL
 from lance_conformance.recipes.constructors import case, cases
-from lance_conformance.recipes.model import DATA, Made, Maker, Recipe
-from lance_conformance.recipes.oracle_made import column, file, stored
+from lance_conformance.recipes.model import DATA, Input, Maker, Recipe
+from lance_conformance.recipes.oracle_files import column, file, stored
+from lance_conformance.testing_package import testing_module
 
 _STRUCTS = [{"a": 1, "b": "x", "c": True}, None, {"a": 3, "b": None, "c": False}]
 _TABLE = pa.table({"s": pa.array(_STRUCTS), "t": pa.array([7, 8, 9], pa.int16())})
@@ -81,16 +81,16 @@ class _Chance:
         return pa.ListArray.from_arrays(ends, items(int(offsets[-1])), mask=mask)
 
 
-def odd(version: FileVersion, seed: int, nested: bool) -> Callable[[], Made]:
+def odd(version: FileVersion, seed: int, nested: bool) -> Callable[[], Input]:
     """Return a maker of the odd file of a seed, which only a checkout can make."""
 
-    def make() -> Made:
+    def make() -> Input:
         table = _Chance(seed).nested() if nested else _Chance(seed).flat()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, DATA)
             chance = testing_module("oddities").Chance(seed)
             testing_module("odd_files").odd_file(path, table, version, chance)
-            return Made({DATA: path.read_bytes()}, table, made_by="hand")
+            return Input({DATA: path.read_bytes()}, table, made_by="hand")
 
     return make
 
@@ -149,7 +149,7 @@ def _rare(version: str) -> Maker:
 
 
 def _part(version: str) -> Maker:
-    return lambda: Made(file(_PACKED, version)().files, _PART)
+    return lambda: Input(file(_PACKED, version)().files, _PART)
 
 
 _FLAT, _NESTED = ("flat", "four columns"), ("nested", "lists of lists of lists")
@@ -158,7 +158,7 @@ _ODD = ((V2_1, *_FLAT, 84), (V2_1, *_NESTED, 53), (V2_1, *_NESTED, 54), (V2_2, *
 
 CASES: tuple[Recipe, ...] = (
     case("file/2.1/asked/below", "two fields of a struct and a number are asked for by their names",
-        "L.file.schema.children", lambda: Made(file(_TABLE, "2.1")().files, _BELOW),
+        "L.file.schema.children", lambda: Input(file(_TABLE, "2.1")().files, _BELOW),
         args={"columns": ["s.a", "s.c", "t"]}),
     *(case(f"file/{version}/asked/packed", "a field of a packed struct: rows are read whole",
             f"L.{clause}", _part(version),

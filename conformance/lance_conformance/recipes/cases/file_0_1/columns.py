@@ -12,9 +12,9 @@ from lance_conformance.recipes.cases.file_0_1 import container
 from lance_conformance.recipes.cases.file_0_1.container import byte_of, early_table, pages, span
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.edits import SECOND, manifest
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import Made, Recipe
-from lance_conformance.recipes.oracle_made import dataset, stored, write
+from lance_conformance.recipes.handmade_files import edited
+from lance_conformance.recipes.model import Input, Recipe
+from lance_conformance.recipes.oracle_files import dataset, stored, write
 
 ITEMS_BELOW_NULL = pa.Array.from_buffers(pa.list_(pa.int8()), 3,
     [pa.py_buffer(b"\x05"), pa.array([0, 1, 3, 4], container.INT32).buffers()[1]],
@@ -33,7 +33,7 @@ def _no_words(uri: str) -> pa.Table:
     return pa.table({"d": none})
 
 
-def _numbers(arrays: Mapping[str, pa.Array]) -> Callable[[], Made]:
+def _numbers(arrays: Mapping[str, pa.Array]) -> Callable[[], Input]:
     """Return a maker of a table of fixed-width columns, of which nulls read as zero."""
     zeros = {
         name: pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]])
@@ -42,13 +42,13 @@ def _numbers(arrays: Mapping[str, pa.Array]) -> Callable[[], Made]:
     return stored(pa.table(dict(arrays)), holds=pa.table(zeros), version="legacy")
 
 
-def _dictionary_read(values: pa.Array, keys: list[int | None]) -> Callable[[], Made]:
+def _dictionary_read(values: pa.Array, keys: list[int | None]) -> Callable[[], Input]:
     """Return a maker of dictionary rows: a null key reads as the first value."""
-    given, read = (
+    written, read = (
         pa.table({"d": pa.DictionaryArray.from_arrays(pa.array(own, pa.int8()), values)})
         for own in (keys, [key or 0 for key in keys])
     )
-    return stored(given, holds=read, version="legacy", max_rows_per_group=3)
+    return stored(written, holds=read, version="legacy", max_rows_per_group=3)
 
 
 CASES: tuple[Recipe, ...] = (
@@ -167,7 +167,7 @@ CASES: tuple[Recipe, ...] = (
         _dictionary_read(pa.array(["a", "b"]), [1, None, 1, None])),
     case("file/0.1/dictionary/no-values", "a dictionary of no values, in a table of no rows",
         "L.legacy.dictionary.values",
-        reworked(dataset(_no_words), manifest({"fields.0.dictionary.length": 0}, SECOND))),
+        edited(dataset(_no_words), manifest({"fields.0.dictionary.length": 0}, SECOND))),
     case("file/0.1/struct/nested", "a null struct is a struct of nulls and zeros",
         "L.legacy.struct.children",
         early_table({"s": pa.array([{"x": 1, "name": "a"}, None], container.POINT)},

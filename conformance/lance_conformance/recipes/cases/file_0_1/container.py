@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 from lanceref.proto.table_pb2 import Manifest
 
-from lance_conformance.recipes.columns import replaced
+from lance_conformance.recipes.columns import with_column
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import DATA_FILES, byte, data_file, manifest
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import Made, MessageEdit, Paths, Recipe, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import dataset, stored, write
+from lance_conformance.recipes.handmade_files import edited
+from lance_conformance.recipes.model import Input, MessageEdit, Paths, Recipe, Resize, SpanPatch
+from lance_conformance.recipes.oracle_files import dataset, stored, write
 
 
 def span(
@@ -45,12 +45,12 @@ INT32 = pa.int32()
 
 def early_table(
     arrays: Mapping[str, pa.Array], reads: Mapping[str, list[object]] | None = None, **options: Any
-) -> Callable[[], Made]:
+) -> Callable[[], Input]:
     """Return a maker of a table; `reads` says what columns read as that come back otherwise."""
-    table = held = pa.table(dict(arrays))
+    table = expected = pa.table(dict(arrays))
     for name, values in (reads or {}).items():
-        held = replaced(held, name, values)
-    return stored(table, holds=held, version="legacy", **options)
+        expected = with_column(expected, name, values)
+    return stored(table, holds=expected, version="legacy", **options)
 
 
 POINT = pa.struct([("x", pa.int32()), ("name", pa.string())])
@@ -154,7 +154,7 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("page table", "pages of id 0"), b"\x00\x00\x01", at=8, target="data/*.lance"),
         also="L.legacy.plain.values"),
     case("file/0.1/container/no-size", "a manifest that does not say the size of its file",
-        "L.legacy.footer.size", reworked(WORKED, data_file({"file_size_bytes": None}))),
+        "L.legacy.footer.size", edited(WORKED, data_file({"file_size_bytes": None}))),
     fault("no-size-size", "a file of ten bytes", "L.legacy.footer.size",
         Resize(keep=10, target="data/*.lance")),
     fault("no-size-only-footer", "a file that is nothing but a footer", "L.legacy.footer.position",
@@ -195,7 +195,7 @@ CASES: tuple[Recipe, ...] = (
     lint("hole-overlap", "two fields on one page", "L.legacy.layout.overlap", pages(2, position=0)),
     case("file/0.1/container/first-gone", "a file whose first column counts no longer",
         "L.legacy.page-table.first-id",
-        reworked(stored(_PAIRS, holds=_PAIRS.select(["b"]), version="legacy"),
+        edited(stored(_PAIRS, holds=_PAIRS.select(["b"]), version="legacy"),
             manifest({"fields": lambda old: old[1:], "fragments.0.files.0.fields.0": -2}))),
     case("file/0.1/statistics/integers", "a batch of nulls has the bounds of the type",
         ("L.legacy.statistics.all-null", "L.legacy.statistics.null-count"),

@@ -13,13 +13,13 @@ from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails
 from lanceref.proto.table_pb2 import IndexMetadata, IndexSection
 
 from lance_conformance.recipes import edits, indexed, model
+from lance_conformance.recipes.apply_change import apply, edit_message
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, unsized, values
-from lance_conformance.recipes.change import apply, edit_message
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import FOURTH, SIXTH, index, indices, put
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.indexed import Indexed, and_then, compacted, filtered
+from lance_conformance.recipes.edits import FOURTH, SIXTH, index, indices, update
+from lance_conformance.recipes.handmade_files import edited
+from lance_conformance.recipes.indexed import Indexed, compact, filtered, then
 from lance_conformance.recipes.model import Files, MessageEdit, Recipe
 
 BTREE = Indexed(indexed.INTS, "BTREE", {"zone_size": 4})
@@ -48,13 +48,13 @@ def _twice_appended(dataset: Any) -> None:
     rows = pa.table(
         {"id": pa.array([12, 13], pa.int64()), indexed.COLUMN: pa.array([3, 4], pa.int32())}
     )
-    compacted(dataset.insert(rows) or dataset)
+    compact(dataset.insert(rows) or dataset)
 
 
 def _without_last(dataset: Any) -> None:
     """Delete what the index does not cover, and its last row; then write all anew."""
     dataset.delete("id >= 9")
-    compacted(dataset)
+    compact(dataset)
 
 
 _BELOW = float(np.nextafter(-1.0, -2.0))
@@ -63,7 +63,7 @@ _BELOW = float(np.nextafter(-1.0, -2.0))
 def _last_elsewhere(old: bytes) -> bytes:
     """Put a row that is not there in place of the last one."""
     ids = np.frombuffer(old, "<u8").copy()
-    ids[ids.argmax()] = indexed.IN_FILE
+    ids[ids.argmax()] = indexed.ROWS_PER_FILE
     return ids.tobytes()
 
 
@@ -75,34 +75,34 @@ def _ordered(details: FragmentReuseIndexDetails) -> None:
         "destinations": [*first.new_fragments],
         "ordered_compaction.changed_row_addrs": first.changed_row_addrs,
     }
-    put(details, {f"inline.transitions.0.{path}": value for path, value in transition.items()})
-    put(details, {"inline.versions": []})
+    update(details, {f"inline.transitions.0.{path}": value for path, value in transition.items()})
+    update(details, {"inline.versions": []})
 
 
 def reuse(edit: edits.Edit, **others: object) -> MessageEdit:
     """Change what is said of rows that moved."""
     paths = {"index_details.value": edits.inside(FragmentReuseIndexDetails, edit), **others}
-    return indices(lambda section: put(moved_rows(section), paths), SIXTH)
+    return indices(lambda section: update(moved_rows(section), paths), SIXTH)
 
 
 def beside(before: bytes = b"") -> Callable[[Files], Files]:
     """Return what puts what is said of rows that moved into a file, after some bytes."""
 
     def move(files: Files) -> Files:
-        held, folder = ([], [])
+        buffers, folder = ([], [])
 
         def find(section: Any) -> None:
             folder.append(str(UUID(bytes=moved_rows(section).uuid.uuid)))
 
         def edit(details: FragmentReuseIndexDetails) -> None:
-            held.append(details.inline.SerializeToString(deterministic=True))
+            buffers.append(details.inline.SerializeToString(deterministic=True))
             details.external.path = "details.binpb"
             details.external.offset = len(before)
-            details.external.size = len(held[0])
+            details.external.size = len(buffers[0])
 
         edit_message(SIXTH, files[SIXTH], "index section", find)
         moved, _ = apply(reuse(edit), files)
-        return {**moved, f"_indices/{folder[0]}/details.binpb": before + held[0]}
+        return {**moved, f"_indices/{folder[0]}/details.binpb": before + buffers[0]}
 
     return move
 
@@ -161,23 +161,23 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/btree/own-row-ids", "addresses in an index of the reference",
         filtered(replace(BTREE, version="2.2", stable_row_ids=True), "c IN (5, 8)", [3, 11],
             by="reference")),
-    case("index/any/btree/content", "what it holds", indexed.held_by(BTREE, indexed.SORTED)),
+    case("index/any/btree/content", "what it holds", indexed.dump(BTREE, indexed.SORTED)),
     case("index/any/btree/own-content", "what one of the reference holds",
-        indexed.held_by(BTREE, indexed.SORTED, by="reference")),
+        indexed.dump(BTREE, indexed.SORTED, by="reference")),
     case("index/any/btree/ordered", "rows that moved in order, told in words of a later version",
         "L.index.details.version",
-        reworked(filtered(and_then(BTREE, compacted), "c = 3", [10, 0, 4]),
+        edited(filtered(then(BTREE, compact), "c = 3", [10, 0, 4]),
             reuse(_ordered, index_version=1))),
     case("index/any/btree/moved-beside-offset",
         "addresses that moved, told after other bytes of a file", "L.index.reuse.external",
-        reworked(filtered(and_then(BTREE, compacted), "c = 3", [10, 0, 4]), beside(_OLDER))),
+        edited(filtered(then(BTREE, compact), "c = 3", [10, 0, 4]), beside(_OLDER))),
     case("index/any/btree/moved-beside-index", "rows moved with the index, and others beside it",
         "L.index.reuse.applied",
-        filtered(and_then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
+        filtered(then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
     case("index/any/btree/moved-without-last", "rows moved, but for the last of the index",
-        "L.index.reuse.applied", filtered(and_then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
+        "L.index.reuse.applied", filtered(then(BTREE, _without_last), "c > 2", [0, 3, 4, 8])),
     case("index/any/btree/page-rows", "pages whose rows nobody counts have 4096",
-        "L.index.btree.batch-size", reworked(
+        "L.index.btree.batch-size", edited(
             unsized(filtered(replace(BTREE, version="2.0", parameters={}), "c = 3", [0, 4, 10])),
             edits.descriptor({"schema.metadata.batch_size": None},
                 "_indices/*/page_lookup.lance"))),
@@ -205,24 +205,24 @@ CASES: tuple[Recipe, ...] = (
     lint("last", "the last row that the index covers is not in it", "L.index.segment.complete",
         values("page_data.lance", "ids", _last_elsewhere)),
     case("index/any/btree/segments", "two segments of one name", "L.index.segment.disjoint",
-        filtered(and_then(BTREE,
+        filtered(then(BTREE,
                 lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3",
             [0, 4, 10])),
     lint("overlap", "two segments of one name that cover the same fragments",
-        "L.index.segment.disjoint", indices(lambda section: put(section,
+        "L.index.segment.disjoint", indices(lambda section: update(section,
                 {"indices.1.fragment_bitmap": section.indices[0].fragment_bitmap}),
             edits.manifest_of(5))),
     case("index/any/btree/merged", "two segments that became one",
-        filtered(and_then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
+        filtered(then(BTREE, lambda dataset: dataset.optimize.optimize_indices()), "c >= 5",
             [3, 8, 11])),
     case("index/any/btree/rewritten", "an index that a compaction wrote anew",
-        filtered(and_then(BTREE, lambda dataset: dataset.optimize.compact_files()), "c = 3",
+        filtered(then(BTREE, lambda dataset: dataset.optimize.compact_files()), "c = 3",
             [10, 0, 4])),
     case("index/any/btree/moved", "addresses that moved since the index was written",
-        "L.index.reuse.applied", filtered(and_then(BTREE, compacted), "c = 3", [10, 0, 4])),
+        "L.index.reuse.applied", filtered(then(BTREE, compact), "c = 3", [10, 0, 4])),
     lint("moved-other-column", "an index whose rows moved, said to be over another column",
         "L.index.segment.complete",
-        indices(lambda section: put(_over_values(section), {"fields.0": 0}), SIXTH)),
+        indices(lambda section: update(_over_values(section), {"fields.0": 0}), SIXTH)),
     fault("rows", "fewer rows were written on than the new fragments have", "L.index.reuse.rows",
         reuse({"inline.versions.0.groups.0.new_fragments.0.physical_rows": lambda old: old + 1})),
     fault("fragments", "rows were written on that the old fragments do not have",
@@ -235,24 +235,24 @@ CASES: tuple[Recipe, ...] = (
     lint("order", "a version that occurs twice", "L.index.reuse.order",
         reuse({"inline.versions": lambda old: [*old, old[0]], "inline.versions.1.groups": []})),
     case("index/any/btree/own-moved", "addresses that the reference moved", "L.index.reuse.applied",
-        filtered(and_then(BTREE, compacted), "c = 1", [2, 9], by="reference")),
+        filtered(then(BTREE, compact), "c = 1", [2, 9], by="reference")),
     case("index/any/btree/changed", "a row that got another value lies in a fragment without index",
-        filtered(and_then(BTREE, lambda dataset: dataset.update({"c": "3"}, where="id = 5")),
+        filtered(then(BTREE, lambda dataset: dataset.update({"c": "3"}, where="id = 5")),
             "c = 3", [0, 4, 10, 5])),
     case("index/any/btree/gone", "a fragment of the index that is gone",
-        filtered(and_then(BTREE, lambda dataset: dataset.delete("id < 5")), "c <= 3", [5, 9, 10])),
+        filtered(then(BTREE, lambda dataset: dataset.delete("id < 5")), "c <= 3", [5, 9, 10])),
     case("index/any/btree/upper-case", "the name of the type in capitals", "L.index.details.url",
-        reworked(filtered(BTREE, "c = 3", [0, 4, 10]),
+        edited(filtered(BTREE, "c = 3", [0, 4, 10]),
             index({"index_details.type_url": lambda old: old.upper()}, FOURTH))),
     case("index/any/btree/unknown-type", "a type that nobody knows: the rows are scanned",
-        "L.index.details.unknown", reworked(filtered(BTREE, "c = 3", [0, 4, 10], used=False),
+        "L.index.details.unknown", edited(filtered(BTREE, "c = 3", [0, 4, 10], used=False),
             index({"index_details.type_url": "/lance.table.TomorrowIndexDetails"}, FOURTH))),
     case("index/any/btree/too-new", "a version that nobody knows: the rows are scanned",
-        "L.index.details.version", reworked(filtered(BTREE, "c = 3", [0, 4, 10], used=False),
+        "L.index.details.version", edited(filtered(BTREE, "c = 3", [0, 4, 10], used=False),
             index({"index_version": 9}, FOURTH))),
     case("index/any/btree/moved-beside", "addresses that moved, told in a file beside",
         "L.index.reuse.applied",
-        reworked(filtered(and_then(BTREE, compacted), "c = 3", [10, 0, 4]), beside())),
+        edited(filtered(then(BTREE, compact), "c = 3", [10, 0, 4]), beside())),
     fault("missing", "a file beside that is not there", "L.index.segment.files",
         reuse({"external.path": "other.binpb"})),
     fault("longer", "a file beside that is shorter than the entry says", "L.index.reuse.external",
@@ -260,7 +260,7 @@ CASES: tuple[Recipe, ...] = (
     fault("elsewhere", "a file beside in another folder", "L.index.reuse.external",
         reuse({"external.path": "../details.binpb"})),
     case("index/any/btree/nullable", "numbers of pages that might be null",
-        reworked(filtered(replace(BTREE, version="2.0"), "c = 3", [0, 4, 10]),
+        edited(filtered(replace(BTREE, version="2.0"), "c = 3", [0, 4, 10]),
             index({"files": None}, FOURTH),
             edits.descriptor({f"schema.fields.{number}.nullable": True for number in range(4)},
                 "_indices/*/page_lookup.lance"))),

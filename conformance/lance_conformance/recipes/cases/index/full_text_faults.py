@@ -21,7 +21,7 @@ from lanceref.proto.index_details_pb2 import InvertedIndexDetails
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import POSTINGS, nulls, values
 from lance_conformance.recipes.constructors import Clauses, fault, faults, lint
-from lance_conformance.recipes.edits import FOURTH, THIRD, descriptor, index, inside, octet
+from lance_conformance.recipes.edits import FOURTH, THIRD, descriptor, index, inside, set_byte
 from lance_conformance.recipes.handmade_files import words
 from lance_conformance.recipes.model import MessageEdit, Recipe, Remove, SpanPatch
 
@@ -65,7 +65,7 @@ def _dictionary(edit: Callable[[bytes], bytes]) -> SpanPatch:
 
 def _byte(at: int, new: int) -> Callable[[bytes], bytes]:
     """Return the edit that writes one byte and corrects the checksum."""
-    return lambda data: sealed(octet(at, new)(data))
+    return lambda data: sealed(set_byte(at, new)(data))
 
 
 def _block(at: int, new: bytes) -> SpanPatch:
@@ -112,10 +112,10 @@ def _said(**changed: object) -> MessageEdit:
 
     def edit(message: FileDescriptor) -> None:
         old = message.schema.metadata["params"]
-        told = {**json.loads(old), **changed}
-        kept = {name: value for name, value in told.items() if value is not None}
-        del kept["prefix_only"]
-        new = json.dumps(kept, separators=(",", ":")).encode()
+        settings = {**json.loads(old), **changed}
+        present = {name: value for name, value in settings.items() if value is not None}
+        del present["prefix_only"]
+        new = json.dumps(present, separators=(",", ":")).encode()
         message.schema.metadata["params"] = new.ljust(len(old))
 
     return descriptor(edit, "_indices/*/metadata.lance")
@@ -126,11 +126,11 @@ def _has_dead_end(fst: Fst) -> bool:
     met: list[bool] = []
 
     def walk() -> None:
-        left = [fst.root]
-        while left:
-            node = fst.node(left.pop())
+        pending = [fst.root]
+        while pending:
+            node = fst.node(pending.pop())
             met.append(not node.final and (not node.ways))
-            left += [target for _, _, target in node.ways]
+            pending += [target for _, _, target in node.ways]
 
     return not refused_by(walk) and any(met) and (fst.get(b"mill") == 3)
 

@@ -18,13 +18,13 @@ import pyarrow as pa
 from lanceref.index.full_text.packed_integers import pack_rows, unpack
 
 from lance_conformance.recipes import indexed
+from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.cases.index.index_files import POSTINGS, rewritten, with_rows
-from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.edits import FOURTH, index
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.indexed import INDEXED, Documents, Indexed, key, scores, texts_found
-from lance_conformance.recipes.model import DATA, Asked, Files
-from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.handmade_files import edited
+from lance_conformance.recipes.indexed import INDEXED, Documents, Indexed, key, scores, text_search
+from lance_conformance.recipes.model import DATA, Files, Request
+from lance_conformance.recipes.oracle_files import file
 
 TEXTS = pa.array(["the Quick-brown foxes", "getUserName foo_bar", "Café au lait", "le fox", None,
         "", "fox jumps over", "dogs", "a\xa0b", "quick", "fox", "dog"])  # fmt: skip
@@ -75,14 +75,14 @@ def group(numbers: Sequence[int], width: int) -> bytes:
     return bytes([width]) + pack_rows(np.array([numbers], np.uint32), width).tobytes()
 
 
-def wider(blocks: list[bytes], held: Held, widths: Sequence[tuple[int, int]]) -> list[bytes]:
+def wider(blocks: list[bytes], frequencies: Held, widths: Sequence[tuple[int, int]]) -> list[bytes]:
     """Return the blocks of a word with other widths."""
-    rows = sorted(held)
+    rows = sorted(frequencies)
     out = []
     for at, (block, (of_steps, of_counts)) in enumerate(zip(blocks, widths, strict=True)):
         own = rows[128 * at : 128 * at + 128]
         steps = np.diff(own, prepend=own[0]).tolist()
-        counts = group([held[row] for row in own], of_counts)
+        counts = group([frequencies[row] for row in own], of_counts)
         out.append(block[: 4 + 4] + group(steps, of_steps) + counts)
     return out
 
@@ -96,17 +96,17 @@ def replaced(table: pa.Table, blocks: list[list[bytes]]) -> pa.Table:
 def with_widths(table: pa.Table) -> pa.Table:
     """Write the blocks of every word anew; words are numbered as they first appear."""
     blocks = table["_posting"].to_pylist()
-    for number, (held, widths) in enumerate(WORDS.values()):
-        assert table["_length"][number].as_py() == len(held)
-        blocks[number] = wider(blocks[number], held, widths)
+    for number, (frequencies, widths) in enumerate(WORDS.values()):
+        assert table["_length"][number].as_py() == len(frequencies)
+        blocks[number] = wider(blocks[number], frequencies, widths)
     return replaced(table, blocks)
 
 
 def texts_blocks() -> dict[int, list[str]]:
     """Return the words of every row, `rest` in those that hold no other."""
     found: dict[int, list[str]] = {row: [] for row in range(ROWS)}
-    for word, (held, _) in WORDS.items():
-        for row, often in held.items():
+    for word, (frequencies, _) in WORDS.items():
+        for row, often in frequencies.items():
             found[row] += [word] * often
     return {row: words or ["rest"] for row, words in found.items()}
 
@@ -134,7 +134,7 @@ LISTED = {0: ["fox", "dog", "fox"], 1: ["fox", "dog"], 4: ["dog"]}
 
 
 def document_steps(
-    columns: Mapping[str, pa.Array], version: str, *, by_element: bool = False, **given: object
+    columns: Mapping[str, pa.Array], version: str, *, by_element: bool = False, **options: object
 ) -> indexed.Steps:
     """Return what writes columns and a full-text index on each, or on a field below it."""
 
@@ -143,7 +143,7 @@ def document_steps(
         named = {path.partition(".")[0]: values for path, values in columns.items()}
         table = pa.table({"id": pa.array(range(count), pa.int64()), **named})
         dataset = module.write_dataset(table, uri, data_storage_version=version)
-        parameters = dict(given)
+        parameters = dict(options)
         if by_element:
             element = import_module(f"{module.__name__}.query").DocumentGranularity.LIST_ELEMENT
             parameters["document_granularity"] = element
@@ -201,14 +201,14 @@ EARLY_ROWS = {row: tokens for row, tokens in TOKENS.items() if row < INDEXED}
 def files_early(rows_of: Documents) -> dict[str, tuple[pa.Table, Mapping[str, str]]]:
     """Return the three files of the index: their rows and metadata."""
     words = sorted({word for tokens in rows_of.values() for word in tokens})
-    held = [[row for row, tokens in rows_of.items() if word in tokens] for word in words]
+    rows_by_word = [[row for row, tokens in rows_of.items() if word in tokens] for word in words]
     places = [
         [at for at, other in enumerate(rows_of[row]) if other == word]
-        for word, rows in zip(words, held, strict=True)
+        for word, rows in zip(words, rows_by_word, strict=True)
         for row in rows
     ]
-    keys = [key(row) for rows in held for row in rows]
-    firsts = [sum(map(len, held[:number])) for number in range(len(held))]
+    keys = [key(row) for rows in rows_by_word for row in rows]
+    firsts = [sum(map(len, rows_by_word[:number])) for number in range(len(rows_by_word))]
     tokens = {"_token": words, "_token_id": pa.array(range(len(words)), pa.uint32())}
     docs = {
         "_rowid": pa.array(map(key, rows_of), pa.uint64()),
@@ -233,8 +233,8 @@ def early(rows_of: Documents) -> Callable[[Files], Files]:
         (folder,) = {PurePosixPath(name).parent for name in files if "_indices/" in name}
         others = {name: data for name, data in files.items() if "_indices/" not in name}
         made, _ = apply(index({"files": [], "index_version": 0}, FOURTH), others)
-        for name, (rows, said) in files_early(rows_of).items():
-            made[f"{folder}/{name}"] = file(rows, "2.0", schema_metadata=said)().files[DATA]
+        for name, (rows, metadata) in files_early(rows_of).items():
+            made[f"{folder}/{name}"] = file(rows, "2.0", schema_metadata=metadata)().files[DATA]
         return made
 
     return replace_files
@@ -247,13 +247,13 @@ ONCE: Documents = {row: text.split() for row, text in enumerate(PAIRS) if text}
 EMPTY = Indexed(pa.array(["fox", "dog", *["x"] * 10]), "INVERTED", {"stem": False}, "2.0")
 
 
-def scores_text(asked: str, *rows: int) -> dict[int, float]:
-    return scores(TOKENS, asked.split(), rows, INDEXED)
+def scores_text(query: str, *rows: int) -> dict[int, float]:
+    return scores(TOKENS, query.split(), rows, INDEXED)
 
 
 FEW_WORDS = scores_text("quick fox", 1, 10)
 TEXT = Indexed(pa.array(TEXTS_TEXT), "INVERTED", PARAMETERS)
-EARLY_EARLY = indexed.early_plain(TEXT)
+EARLY_EARLY = indexed.in_2_0(TEXT)
 
 
 def phrase(query: str, **others: object) -> Query:
@@ -261,9 +261,9 @@ def phrase(query: str, **others: object) -> Query:
     return {"phrase": {"query": query, "column": "c", **others}}
 
 
-def found(query: Query, tokens: str, *rows: int, by: str = "oracle") -> Asked:
+def found(query: Query, tokens: str, *rows: int, by: str = "oracle") -> Request:
     """Return the question of a query that finds rows by the scores of tokens."""
-    return texts_found(TEXT, query, scores_text(tokens, *rows), by=by)
+    return text_search(TEXT, query, scores_text(tokens, *rows), by=by)
 
 
 def boosted() -> dict[int, float]:
@@ -279,10 +279,10 @@ def rounded_text(length: int) -> int:
     return length >> cut << cut
 
 
-def rounding(documents: Documents, asked: str, row: int) -> float:
+def rounding(documents: Documents, query: str, row: int) -> float:
     """Return how much more a document counts where its length is rounded; the mean is not."""
     mean = sum(map(len, documents.values())) / len(documents)
-    often, length = (documents[row].count(asked), len(documents[row]))
+    often, length = (documents[row].count(query), len(documents[row]))
     norms = (often + 1.2 * (0.25 + 0.75 * one / mean) for one in (length, rounded_text(length)))
     exact, rounded = norms
     return exact / rounded
@@ -290,7 +290,7 @@ def rounding(documents: Documents, asked: str, row: int) -> float:
 
 def whole_found(
     documents: Documents, word: str, version: str = "2.0", **parameters: object
-) -> Asked:
+) -> Request:
     """Return the question of a word in rows that are all indexed, one document each.
 
     Blocks of 256 know the lengths of documents by their four leading bits.
@@ -301,7 +301,7 @@ def whole_found(
     found = scores(documents, [word], rows, len(documents))
     if parameters.get("block_size") == 256:
         found = {row: score * rounding(documents, word, row) for row, score in found.items()}
-    return texts_found(steps, match(word), found)
+    return text_search(steps, match(word), found)
 
 
 MANY: Documents = {
@@ -319,25 +319,25 @@ def words_found(
     texts: Sequence[str],
     tokens: Documents | Sequence[Sequence[str]],
     query: Query | str,
-    asked: str,
+    token: str,
     rows: Sequence[int],
     version: str = "2.1",
     **parameters: object,
-) -> Asked:
+) -> Request:
     """Return the question of a query in texts, and nulls to fill twelve rows, with their tokens.
 
-    The query stands for the token that is `asked`, which `rows` hold.
+    The query asks for `token`, which `rows` hold.
     """
     column = pa.array([*texts, *[None] * (12 - len(texts))], pa.utf8())
     documents = tokens if isinstance(tokens, Mapping) else dict(enumerate(tokens))
-    return texts_found(
+    return text_search(
         Indexed(column, "INVERTED", parameters, version),
         match(query) if isinstance(query, str) else query,
-        scores(documents, [asked], rows, INDEXED),
+        scores(documents, [token], rows, INDEXED),
     )
 
 
-def widths_blocks() -> Asked:
+def widths_blocks() -> Request:
     documents = texts_blocks()
     found = dict.fromkeys([row for row, words in documents.items() if words != ["rest"]], 0.0)
     for word in WORDS:
@@ -346,8 +346,8 @@ def widths_blocks() -> Asked:
             found[row] += score
     texts = pa.array([" ".join(words) for words in documents.values()])
     table = Whole(texts, "INVERTED", {"stem": False}, "2.0")
-    asked = match(" ".join(WORDS))
-    return reworked(texts_found(table, asked, found), rewritten(POSTINGS, with_rows(with_widths)))
+    query = match(" ".join(WORDS))
+    return edited(text_search(table, query, found), rewritten(POSTINGS, with_rows(with_widths)))
 
 
 ELEMENTS = {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}
@@ -359,14 +359,16 @@ NESTED_ROWS = ELEMENT_ROWS.set_column(1, ELEMENT_ROWS.field(1),
     pa.array([[1, 0], [1, 1], [1, 0]], pa.list_(pa.uint32())))  # fmt: skip
 
 
-def content(by: str) -> Asked:
+def content(by: str) -> Request:
     """Return the question of what an index holds: of every token its rows, by address."""
-    held = sorted(
+    entries = sorted(
         (word, key(row), words.count(word))
         for row, words in EARLY_ROWS.items()
         for word in {*words}
     )
     schema = pa.schema([("token", pa.utf8()), ("row", pa.uint64()), ("frequency", pa.uint32())])
-    table = pa.table([pa.array(column) for column in zip(*held, strict=True)], names=schema.names)
+    table = pa.table(
+        [pa.array(values) for values in zip(*entries, strict=True)], names=schema.names
+    )
     shown = ("L.index.fts.tokens", "L.index.fts.docs", "L.index.fts.postings")
-    return indexed.held_by(TEXT, table.cast(schema), by=by, clauses=shown)
+    return indexed.dump(TEXT, table.cast(schema), by=by, clauses=shown)

@@ -17,18 +17,18 @@ from lanceref.proto.index_pb2 import Tensor
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
-from lance_conformance.recipes import model
-from lance_conformance.recipes.change import apply
+from lance_conformance.recipes import edits, model
+from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.constructors import fault, faults
-from lance_conformance.recipes.edits import FOURTH, SECOND, descriptor, index, page, partitions, put
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import DATA, Asked, Files, MessageEdit, SpanPatch
-from lance_conformance.recipes.oracle_made import file
+from lance_conformance.recipes.edits import FOURTH, SECOND, descriptor, index, page, partitions
+from lance_conformance.recipes.handmade_files import edited
+from lance_conformance.recipes.model import DATA, Files, MessageEdit, Request, SpanPatch
+from lance_conformance.recipes.oracle_files import file
 
 
-def unsized(asked: Asked, last: str = FOURTH) -> Asked:
+def unsized(query: Request, last: str = FOURTH) -> Request:
     """Return a question of an index of whose files no sizes are stated, so that they can change."""
-    return reworked(asked, index({"files": None}, last))
+    return edited(query, index({"files": None}, last))
 
 
 def values(
@@ -74,9 +74,9 @@ def stored_codes(without: str = "", **changed: object) -> MessageEdit:
     """Change what the file says of how vectors are stored, or leave a word of it out."""
 
     def change(old: str) -> str:
-        said = {**json.loads(json.loads(old)[0]), **changed}
-        said.pop(without, None)
-        return json.dumps([json.dumps(said)])
+        settings = {**json.loads(json.loads(old)[0]), **changed}
+        settings.pop(without, None)
+        return json.dumps([json.dumps(settings)])
 
     return metadata_text("auxiliary.idx", "storage_metadata", change)
 
@@ -98,7 +98,7 @@ def texts(change: Callable[[list[str]], list[str]], key: str = "lance:flat") -> 
 
 def centroids(edit: Callable[[Tensor], None] | model.Paths) -> MessageEdit:
     """Change the centroids."""
-    return partitions(lambda message: put(message.centroids_tensor, edit), f"_indices/*/{HEAD}")
+    return partitions(lambda ivf: edits.update(ivf.centroids_tensor, edit), f"_indices/*/{HEAD}")
 
 
 THERE = "_indices/*/auxiliary.idx"
@@ -117,8 +117,8 @@ def opened(data: bytes) -> Held:
     """Return what a file of an index holds."""
     rows = LanceFileReader(DATA, source=BytesSource(data, DATA)).read_all().to_table()
     texts = {key.decode(): text.decode() for key, text in rows.schema.metadata.items()}
-    held = open_file(BytesSource(data), Context(DATA)).global_buffers[1:]
-    buffers = tuple(data[one.offset : one.end] for one in held)
+    extents = open_file(BytesSource(data), Context(DATA)).global_buffers[1:]
+    buffers = tuple(data[one.offset : one.end] for one in extents)
     return Held(rows.replace_schema_metadata(None), texts, buffers)
 
 
@@ -239,8 +239,8 @@ def _faults() -> Iterator[tuple[str, model.Negative]]:
     missing, absent = "L.index.segment.files", "L.index.files.column"
     for parent, name, is_needed, _ in _FILES:
         if is_needed:
-            gone = model.Remove(_on(name))
-            yield parent, fault(f"gone-{_stem(name)}", f"{name} is missing", missing, gone)
+            removed = model.Remove(_on(name))
+            yield parent, fault(f"gone-{_stem(name)}", f"{name} is missing", missing, removed)
     for parent, name in _SIZED:
         title, cut = f"{name} is nine bytes short", model.Resize(keep=-9, target=_on(name))
         yield parent, fault(f"cut-{_stem(name)}", title, "L.index.files.size", cut)

@@ -19,14 +19,14 @@ from lanceref.proto.index_pb2 import Tensor, VectorMetricType
 
 from lance_conformance.recipes import edits
 from lance_conformance.recipes import vectors as vector_tables
+from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import HEAD, THERE, Held, stored_codes
-from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD, single_file
-from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.model import Asked, Files, Made, Recipe, Resize, SpanPatch
-from lance_conformance.recipes.vectors import DIMENSION, EARLY, TYPES, nearest, plain
+from lance_conformance.recipes.handmade_files import edited, words
+from lance_conformance.recipes.model import Files, Input, Recipe, Request, Resize, SpanPatch
+from lance_conformance.recipes.vectors import DIMENSION, EARLY, TYPES, exact, nearest
 
 
 def _floats(tensor: index_pb2.Tensor) -> list[float]:
@@ -51,7 +51,7 @@ def _codes(by: int) -> SpanPatch:
 
 
 _RANGED = replace(TYPES["rq-5"], seed=4)
-_FEW = _RANGED.asked(k=5, nprobes=2, range=["30.5", "400"])
+_FEW = _RANGED.request(k=5, nprobes=2, range=["30.5", "400"])
 
 
 def _codebook() -> vector_tables.Numbers:
@@ -71,8 +71,8 @@ def _last_for_first(codes: bytes) -> bytes:
 def _inline(files: Files) -> Files:
     """Put the codebook into the metadata, as bytes of its message."""
     _, codebook = index_files.opened(files[index_files.path_of("auxiliary.idx", files)]).buffers
-    said = stored_codes(codebook_position=0, codebook_tensor=[*codebook])
-    return apply(said, files)[0]
+    settings = stored_codes(codebook_position=0, codebook_tensor=[*codebook])
+    return apply(settings, files)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,32 +88,32 @@ def _coded(change: Callable[[_Codes], _Codes]) -> Callable[[Files], Files]:
     """Return what writes the file of codes anew."""
 
     def write(held: Held) -> Held:
-        said = json.loads(json.loads(held.texts["storage_metadata"])[0])
-        codes = change(_Codes(held.rows, said, held.buffers))
+        settings = json.loads(json.loads(held.texts["storage_metadata"])[0])
+        codes = change(_Codes(held.rows, settings, held.buffers))
         texts = {**held.texts, "storage_metadata": json.dumps([json.dumps(codes.said)])}
         return Held(codes.rows, texts, codes.buffers)
 
     return index_files.rewritten("auxiliary.idx", write, THIRD)
 
 
-def _answered(base: Made, args: Mapping[str, object]) -> Made:
+def _answered(base: Input, args: Mapping[str, object]) -> Input:
     """Return files with what the oracle answers by the index as it was changed."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "table.lance")
         for name, data in base.files.items():
             root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
             root.joinpath(name).write_bytes(data)
-        return replace(base, table=vector_tables.answered(root, args, folder))
+        return replace(base, table=vector_tables.oracle_answer(root, args, folder))
 
 
 def _by_matrix(codes: _Codes) -> _Codes:
     """Say the rotation as a matrix, and how far off distances may be nowhere."""
     signs = np.array(codes.said["fast_rotation_signs"], np.uint8).reshape(ROUNDS, -1)
     matrix = FastRotation(signs).rotate(np.eye(DIMENSION, dtype=np.float32)).T
-    said = {**codes.said, "rotation_type": "matrix", "rotate_mat_position": 2}
-    del said["fast_rotation_signs"]
+    settings = {**codes.said, "rotation_type": "matrix", "rotate_mat_position": 2}
+    del settings["fast_rotation_signs"]
     tensor = tensor_of(np.ascontiguousarray(matrix)).SerializeToString()
-    return _Codes(codes.rows.drop_columns(["__error_factors"]), said, (*codes.buffers, tensor))
+    return _Codes(codes.rows.drop_columns(["__error_factors"]), settings, (*codes.buffers, tensor))
 
 
 def _not_in_blocks(codes: _Codes) -> _Codes:
@@ -132,14 +132,14 @@ def _not_in_blocks(codes: _Codes) -> _Codes:
 
 def _unsaid(codes: _Codes) -> _Codes:
     """Do not say by what distances are reckoned: by residuals, as once all were."""
-    said = {key: value for key, value in codes.said.items() if key != "query_estimator"}
-    return replace(codes, said=said)
+    settings = {key: value for key, value in codes.said.items() if key != "query_estimator"}
+    return replace(codes, said=settings)
 
 
-def _again(name: str, change: Callable[[_Codes], _Codes], metric: str = "l2") -> Asked:
+def _again(name: str, change: Callable[[_Codes], _Codes], metric: str = "l2") -> Request:
     """Return the question of all rows of an index whose file of codes is written anew."""
-    asked = nearest(replace(TYPES[name], version="2.0", seed=16, metric=metric), nprobes=2)
-    return reworked(asked, _coded(change))
+    query = nearest(replace(TYPES[name], version="2.0", seed=16, metric=metric), nprobes=2)
+    return edited(query, _coded(change))
 
 
 _UNSAID = _again("rq", _unsaid)
@@ -155,27 +155,27 @@ def _sign(bits: int) -> SpanPatch:
 CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-pq/by-columns", "codes of residuals, column by column",
         ("L.index.vector.pq.residual", "L.index.vector.pq.layout", "L.index.vector.column"),
-        plain("pq", clauses=())),
+        exact("pq", clauses=())),
     case("index/any/ivf-pq/sized", "partitions of a size", nearest(replace(TYPES["pq"], seed=6,
                 parameters={**TYPES["pq"].parameters, "target_partition_size": 40}), nprobes=2)),
     case("index/any/ivf-pq/early-numbers", "centroids and codewords as bare numbers",
-        "L.index.vector.single.message", reworked(plain("pq", parameters=EARLY, rows=260),
+        "L.index.vector.single.message", edited(exact("pq", parameters=EARLY, rows=260),
             single_file(_old_numbers, "_indices/*/index.idx"))),
     case("index/any/ivf-pq/early-l2-untold",
         "a single file of early releases, in an entry that does not tell its type",
-        ("L.index.vector.search.order", "L.index.vector.single.message"), reworked(
-            nearest(replace(TYPES["pq"], metric="l2", parameters=EARLY, rows=vector_tables.ENOUGH,
+        ("L.index.vector.search.order", "L.index.vector.single.message"), edited(
+            nearest(replace(TYPES["pq"], metric="l2", parameters=EARLY, rows=vector_tables.MIN_ROWS,
                     seed=5), nprobes=2, clauses=()), edits.index({"index_details": None}, THIRD))),
     case("index/any/ivf-pq/one-sub-vector", "codes of whole vectors", nearest(
             replace(TYPES["pq"], parameters={"num_sub_vectors": 1}, rows=260, seed=5), nprobes=2)),
     case("index/any/ivf-pq/inline", "a codebook that stands in the metadata",
-        "L.index.vector.pq.codebook", reworked(plain("pq"), _inline)),
+        "L.index.vector.pq.codebook", edited(exact("pq"), _inline)),
     case("index/any/ivf-pq/next-codeword", "codewords that are next to the nearest ones",
         "L.index.vector.pq.codes",
-        reworked(plain("pq", parameters={**vector_tables.PQ4, "pq_codebook": _codebook()}),
+        edited(exact("pq", parameters={**vector_tables.PQ4, "pq_codebook": _codebook()}),
             index_files.values("auxiliary.idx", "__pq_code", _last_for_first))),
     case("index/any/ivf-pq/plain", "files of 2.0, whose sizes nobody says",
-        "L.index.vector.pq.codes", plain("pq")),
+        "L.index.vector.pq.codes", exact("pq")),
     fault("bits-nine", "codes of nine bits", "L.index.vector.pq.bits", stored_codes(nbits=9)),
     fault("sub-vectors-more", "more sub-vectors than numbers", "L.index.vector.pq.sub-vectors",
         stored_codes(num_sub_vectors=9)),
@@ -203,8 +203,8 @@ CASES: tuple[Recipe, ...] = (
     fault("odd", "one sub-vector, of four bits", "L.index.vector.pq.sub-vectors",
         stored_codes(num_sub_vectors=1)),
     fault("codebook", "a codeword less", "L.index.vector.pq.codebook", edits.tensor(
-            lambda m: edits.put(m, {"shape.0": m.shape[0] - 1, "data": m.data[:-4 * m.shape[1]]}),
-            THERE)),
+            lambda m: edits.update(m, {"shape.0": m.shape[0] - 1,
+                "data": m.data[:-4 * m.shape[1]]}), THERE)),
     fault("codebook-type", "codewords of another type", "L.index.vector.pq.codebook",
         edits.tensor({"data_type": Tensor.FLOAT64, "data": lambda old: old * 2}, THERE)),
     fault("position", "a codebook that is nowhere", "L.index.files.buffer",
@@ -222,7 +222,7 @@ CASES: tuple[Recipe, ...] = (
     lint("codes-first", "a code further off, which has as great a product",
         "L.index.vector.pq.codes", index_files.values("auxiliary.idx", "__pq_code", b"\x00")),
     case("index/any/ivf-pq/early-plain", "files of 2.0, whose sizes nobody says",
-        "L.index.vector.single.message", plain("pq", parameters=EARLY, rows=260)),
+        "L.index.vector.single.message", exact("pq", parameters=EARLY, rows=260)),
     fault("centroids-cut", "a centroid that ends early", "L.index.vector.ivf.centroids",
         single_file({"vector_index.stages.0.ivf.centroids_tensor": None,
                 "vector_index.stages.0.ivf.centroids": [0.0] * 7}, f"_indices/*/{HEAD}")),
@@ -250,9 +250,9 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-sq/dot-one", "the one row that is nearest by the dot product of bytes",
         nearest(replace(TYPES["sq"], metric="dot", seed=4), true=1, nprobes=2)),
     case("index/any/ivf-sq/code-one", "a code that is one from that of its number",
-        "L.index.vector.sq.code", reworked(plain("sq"), _codes(1))),
+        "L.index.vector.sq.code", edited(exact("sq"), _codes(1))),
     case("index/any/ivf-sq/plain", "files of 2.0, whose sizes nobody says",
-        "L.index.vector.sq.code", plain("sq")),
+        "L.index.vector.sq.code", exact("sq")),
     fault("bits-nine", "codes of nine bits", "L.index.vector.sq.bits", stored_codes(num_bits=9)),
     fault("bounds-text", "a bound that is a word", "L.index.vector.sq.bounds",
         stored_codes(bounds={"start": "low", "end": 1.0})),
@@ -274,13 +274,13 @@ CASES: tuple[Recipe, ...] = (
     *index_files.damaged("ivf-sq"),
     case("index/any/ivf-rq/matrix",
         "an entry that tells of a matrix; the files say how vectors are turned",
-        reworked(nearest(replace(TYPES["rq"], seed=6), nprobes=2),
+        edited(nearest(replace(TYPES["rq"], seed=6), nprobes=2),
             edits.index({"index_details.value": edits.inside(index_pb2.VectorIndexDetails,
                         {"rq.rotation_type": index_pb2.VectorIndexDetails.RabitQuantization.MATRIX,
                             "target_num_partitions": 2})}, THIRD))),
     case("index/any/ivf-rq/5-range", "the nearest rows after a distance",
         "L.index.vector.search.range",
-        vector_tables.answered_as(_RANGED, _FEW, nprobes=2, range=["30.5", "400"])),
+        vector_tables.oracle_search(_RANGED, _FEW, nprobes=2, range=["30.5", "400"])),
     case("index/any/ivf-rq/by-matrix",
         "vectors turned by a matrix; how far off distances are is not told",
         ("L.index.vector.rq.rotation", "L.index.vector.rq.columns"), _again("rq", _by_matrix)),
@@ -297,7 +297,7 @@ CASES: tuple[Recipe, ...] = (
         ("L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         _again("rq-5", _not_in_blocks)),
     case("index/any/ivf-rq/plain", "files of 2.0, whose sizes nobody says",
-        "L.index.vector.rq.signs", plain("rq")),
+        "L.index.vector.rq.signs", exact("rq")),
     fault("signs-text", "signs that are words", "L.index.vector.rq.rotation",
         stored_codes(fast_rotation_signs=["a", "b", "c", "d"])),
     fault("signs-large", "a sign of 256", "L.index.vector.rq.rotation",
@@ -326,12 +326,12 @@ CASES: tuple[Recipe, ...] = (
     lint("signs-two", "two signs of a row that are not those of their numbers",
         "L.index.vector.rq.signs", _sign(3)),
     case("index/any/ivf-rq/plain-5", "files of 2.0, whose sizes nobody says",
-        "L.index.vector.rq.columns", plain("rq-5")),
+        "L.index.vector.rq.columns", exact("rq-5")),
     fault("estimator-unsaid", "the older estimator, of five bits", "L.index.vector.rq.estimator",
         stored_codes("query_estimator")),
     fault("one-bit", "extended codes of one bit", "L.index.vector.rq.columns",
         stored_codes(num_bits=1)),
     case("index/any/ivf-rq/sign-one", "a sign that is not that of its number: it may be near 0",
-        "L.index.vector.rq.signs", reworked(plain("rq"), _sign(1))),
+        "L.index.vector.rq.signs", edited(exact("rq"), _sign(1))),
     *index_files.damaged("ivf-rq"),
 )  # fmt: skip

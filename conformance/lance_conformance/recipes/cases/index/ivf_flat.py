@@ -22,8 +22,8 @@ from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import HEAD, THERE, metadata, metadata_text
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD, index, partitions, zeros
-from lance_conformance.recipes.handmade_files import reworked
-from lance_conformance.recipes.model import Asked, Recipe, Remove, SpanPatch
+from lance_conformance.recipes.handmade_files import edited
+from lance_conformance.recipes.model import Recipe, Remove, Request, SpanPatch
 from lance_conformance.recipes.vectors import COLUMN, DIMENSION, TYPES, Numbers, Vectors, nearest
 
 
@@ -34,9 +34,9 @@ def _append_a_hole(dataset: Any) -> None:
 
 
 _HOLED = Vectors("IVF_FLAT", "hamming", "u1", seed=15, rows=24, afterwards=_append_a_hole)
-_EVERY = _HOLED.asked(k=vector_tables.ALL, nprobes=2)
+_EVERY = _HOLED.request(k=vector_tables.ALL, nprobes=2)
 _RANGED = Vectors("IVF_FLAT", "hamming", "u1", seed=18, rows=40)
-_BETWEEN = _RANGED.asked(k=40, nprobes=2, range=["28", "32"])
+_BETWEEN = _RANGED.request(k=40, nprobes=2, range=["28", "32"])
 _FAR = (100, 102, 104, 106, 108, 110, 130, 140)
 """Squares of how far the centroids are from the query, each along an axis of its own."""
 
@@ -60,8 +60,8 @@ def _spread(_: Numbers) -> Numbers:
 _APART = Vectors("IVF_FLAT", rows=16, version="2.0", moved=_spread,
     parameters={"num_partitions": len(_FAR), "ivf_centroids": _centroids()})  # fmt: skip
 
-_ENOUGH = _APART.asked(k=_AS_FAR)
-_MORE = _APART.asked(k=_AS_FAR + 1)
+_ENOUGH = _APART.request(k=_AS_FAR)
+_MORE = _APART.request(k=_AS_FAR + 1)
 
 
 def _tiny(longer: Numbers) -> Numbers:
@@ -89,7 +89,7 @@ _NEXT = nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2
 
 def _of(row: int) -> pa.Table:
     """Return how far a row is."""
-    distance = vector_tables.far(_BITS.values[row : row + 1], _BITS.query, _BITS.metric)
+    distance = vector_tables.distances_to(_BITS.values[row : row + 1], _BITS.query, _BITS.metric)
     return pa.table({"id": [row], "_distance": distance.astype(np.float32)})
 
 
@@ -117,26 +117,26 @@ def _bits(name: str) -> str:
     return "5-" if name == "rq-5" else ""
 
 
-def _every_row(name: str, metric: str, element: str, by: str) -> Asked:
+def _every_row(name: str, metric: str, element: str, by: str) -> Request:
     vectors = replace(TYPES[name], metric=metric, element=element, seed=DIMENSION)
     graph: dict[str, Any] = {"ef": vector_tables.ALL} if "HNSW" in vectors.type else {}
     tolerance = "0.005" if element == "f2" else "0.001"
     return nearest(vectors, by=by, nprobes=2, tolerance=tolerance, **graph)
 
 
-def _refined(name: str, metric: str, by: str) -> Asked:
+def _refined(name: str, metric: str, by: str) -> Request:
     vectors = replace(TYPES[name], metric=metric, appended=6, seed=3)
     return nearest(vectors, by=by, true=5, nprobes=2, refine=20)
 
 
 def _parts(dataset: Any, vectors: Vectors) -> Sequence[Any]:
     """Build a segment over each of two fragments, with the same centroids."""
-    given = {"ivf_centroids": _CENTROIDS, "num_partitions": 2, **vectors.parameters}
+    parameters = {"ivf_centroids": _CENTROIDS, "num_partitions": 2, **vectors.parameters}
     if vectors.type == "IVF_PQ":
-        given["pq_codebook"] = _CODEBOOK
+        parameters["pq_codebook"] = _CODEBOOK
     make = dataset.create_index_uncommitted
     kind, metric = vectors.type, vectors.metric
-    return [make(COLUMN, kind, metric=metric, fragment_ids=[n], **given) for n in range(2)]
+    return [make(COLUMN, kind, metric=metric, fragment_ids=[n], **parameters) for n in range(2)]
 
 
 def _side_by_side(vectors: Vectors, *, is_merged: bool = False) -> Callable[[Any, Any], object]:
@@ -187,11 +187,11 @@ _LIVES: tuple[tuple[str, str, str, Any, Mapping[str, Any]], ...] = (
 """Slug, title, type, how the index is built, and what else is changed."""
 
 
-def _of_pq(metric: str, parameters: Mapping[str, object], by: str) -> Asked:
+def _of_pq(metric: str, parameters: Mapping[str, object], by: str) -> Request:
     changed = replace(
-        TYPES["pq"], metric=metric, parameters=parameters, rows=vector_tables.ENOUGH, seed=5
+        TYPES["pq"], metric=metric, parameters=parameters, rows=vector_tables.MIN_ROWS, seed=5
     )
-    clauses = () if parameters is vector_tables.EARLY else vector_tables.NEAREST
+    clauses = () if parameters is vector_tables.EARLY else vector_tables.SEARCH_CLAUSES
     return nearest(changed, by=by, clauses=clauses, nprobes=2)
 
 
@@ -200,19 +200,19 @@ _BY = ("oracle", "reference")
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-flat/hole", "bytes of which one is null, in no index",
-        vector_tables.answered_as(_HOLED, _EVERY, nprobes=2)),
+        vector_tables.oracle_search(_HOLED, _EVERY, nprobes=2)),
     case("index/any/ivf-flat/one-partition", "one partition; how many to look at is not told",
         nearest(replace(TYPES["flat"], parameters={"num_partitions": 1}, seed=14), true=5)),
     case("index/any/ivf-flat/range-ends", "rows as far away as a range begins, and as it ends",
         "L.index.vector.search.range",
-        vector_tables.answered_as(_RANGED, _BETWEEN, nprobes=2, range=["28", "32"])),
+        vector_tables.oracle_search(_RANGED, _BETWEEN, nprobes=2, range=["28", "32"])),
     case("index/any/ivf-flat/just-enough", "as many rows in the nearest partitions as are wanted",
-        "L.index.vector.search.first", vector_tables.answered_as(_APART, _ENOUGH)),
+        "L.index.vector.search.first", vector_tables.oracle_search(_APART, _ENOUGH)),
     case("index/any/ivf-flat/one-more", "one row more than the nearest partitions have",
-        "L.index.vector.search.first", vector_tables.answered_as(_APART, _MORE)),
+        "L.index.vector.search.first", vector_tables.oracle_search(_APART, _MORE)),
     case("index/any/ivf-flat/rounded", "a vector of length one, off by very little",
         "L.index.vector.flat.values",
-        reworked(vector_tables.plain("flat", metric="cosine"), index_files.values("auxiliary.idx",
+        edited(vector_tables.exact("flat", metric="cosine"), index_files.values("auxiliary.idx",
                 "flat", lambda old: bytes([old[0] ^ 64]) + old[1:]))),
     case("index/any/ivf-flat/beside", "a column of longer vectors beside the one with the index",
         "L.index.vector.column-type", nearest(_BESIDE, nprobes=2)),
@@ -234,7 +234,7 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.search.several",
         nearest(replace(TYPES["flat"], seed=4, each=2, metric="cosine"), nprobes=2)),
     case("index/any/ivf-flat/plain", "files of 2.0, whose sizes nobody says",
-        "L.index.vector.assignment", vector_tables.plain("flat")),
+        "L.index.vector.assignment", vector_tables.exact("flat")),
     fault("head-list", "a head that is a list", "L.index.vector.metadata",
         metadata(HEAD, "lance:index", "[]")),
     fault("head-number", "a type that is a number", "L.index.vector.head.type",
@@ -316,7 +316,7 @@ CASES: tuple[Recipe, ...] = (
     lint("padding", "padding of a file beside that is not what is stated", "L.file.padding.value",
         SpanPatch(("padding",), zeros, target="_indices/*/auxiliary.idx")),
     case("index/any/ivf-flat/plain-12", "files of 2.0, whose sizes nobody says",
-        vector_tables.plain("flat", dimension=12)),
+        vector_tables.exact("flat", dimension=12)),
     fault("dimension", "vectors of twelve numbers", "L.index.vector.rq.dimension",
         index_files.head(type="IVF_RQ")),
     *(case(f"{_folder(name, by)}{_bits(name)}{metric}-{element}",

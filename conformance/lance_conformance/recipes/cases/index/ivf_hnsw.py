@@ -16,7 +16,7 @@ from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import HEAD, texts
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD
-from lance_conformance.recipes.model import Asked, Maker, MessageEdit, Recipe, SpanPatch
+from lance_conformance.recipes.model import Maker, MessageEdit, Recipe, Request, SpanPatch
 from lance_conformance.recipes.vectors import ALL, TYPES, nearest
 
 
@@ -33,8 +33,8 @@ def _graph(release: str) -> Maker:
 def graph(**changed: object) -> MessageEdit:
     """Change what is said of the first graph."""
 
-    def change(held: list[str]) -> list[str]:
-        return [json.dumps({**json.loads(held[0]), **changed}), *held[1:]]
+    def change(texts: list[str]) -> list[str]:
+        return [json.dumps({**json.loads(texts[0]), **changed}), *texts[1:]]
 
     return texts(change, "lance:hnsw")
 
@@ -43,13 +43,13 @@ def levels(change: Callable[[list[int]], list[int]]) -> MessageEdit:
     """Change where the levels of the first graph begin."""
 
     def changed(held: list[str]) -> list[str]:
-        said = json.loads(held[0])
-        return [json.dumps({**said, "level_offsets": change(said["level_offsets"])}), *held[1:]]
+        graph = json.loads(held[0])
+        return [json.dumps({**graph, "level_offsets": change(graph["level_offsets"])}), *held[1:]]
 
     return texts(changed, "lance:hnsw")
 
 
-def _few(**changed: Any) -> Asked:
+def _few(**changed: Any) -> Request:
     """Return the question of all of 24 rows, whose nodes have most others as neighbours."""
     vectors = replace(TYPES["hnsw-flat"], version="2.0", seed=13, rows=24, **changed)
     return index_files.unsized(nearest(vectors, true=ALL, clauses=(), nprobes=2, ef=ALL), THIRD)
@@ -82,7 +82,7 @@ _THIN = replace(TYPES["hnsw-flat"], parameters={"m": 4, "ef_construction": 4}, v
     seed=37)  # fmt: skip
 
 _WALKED = replace(TYPES["hnsw-pq"], seed=19, rows=420)
-_NEAREST = _WALKED.asked(k=1, nprobes=2)
+_NEAREST = _WALKED.request(k=1, nprobes=2)
 
 _WRONG_LEVELS: tuple[tuple[str, str, Callable[[list[int]], list[int]]], ...] = (
     ("first", "a lowest level without its first node", lambda old: [1, *old[1:]]),
@@ -122,10 +122,10 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.graph.levels", nearest(_THREE, nprobes=2, ef=ALL)),
     case("index/any/ivf-hnsw-flat/own-kept",
         "a walk keeps half as many rows again as are asked for", "L.index.vector.graph.ef",
-        vector_tables.answered_as(_THIN, _KEPT.args, by="reference", true=2, nprobes=2,
+        vector_tables.oracle_search(_THIN, _KEPT.args, by="reference", true=2, nprobes=2,
             clauses=())),
     case("index/any/ivf-hnsw-flat/plain", "files of 2.0, whose sizes nobody says",
-        "L.index.vector.graph.levels", vector_tables.plain("hnsw-flat", ef=100)),
+        "L.index.vector.graph.levels", vector_tables.exact("hnsw-flat", ef=100)),
     fault("texts-numbers", "texts of graphs that are numbers", "L.index.vector.metadata",
         index_files.metadata(HEAD, "lance:hnsw", "[1]")),
     fault("entry-behind", "a graph entered one after its last node", "L.index.vector.graph.entry",
@@ -172,6 +172,6 @@ CASES: tuple[Recipe, ...] = (
         "L.index.vector.graph.degree", SpanPatch(("field __neighbors", "items", "values"),
             lambda old: old[:-4] + bytes(4), target="_indices/*/index.idx")),
     case("index/any/ivf-hnsw-pq/walked", "the nearest row of many, to which a graph leads",
-        vector_tables.answered_as(_WALKED, _NEAREST, nprobes=2)),
+        vector_tables.oracle_search(_WALKED, _NEAREST, nprobes=2)),
     *index_files.damaged("ivf-hnsw-flat"),
 )  # fmt: skip

@@ -13,8 +13,8 @@ from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import Held, metadata, values
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, byte, index, inside
-from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.indexed import Indexed, filtered, kept
+from lance_conformance.recipes.handmade_files import edited, words
+from lance_conformance.recipes.indexed import Indexed, all_rows, filtered
 from lance_conformance.recipes.model import Recipe, SpanPatch
 
 _LIKE = Indexed(
@@ -77,11 +77,11 @@ def _one_more(details: str) -> str:
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/minhash/signed", "signatures of texts", "L.index.minhash.signature",
-        reworked(kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH))),
+        edited(all_rows(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH))),
     case("index/any/minhash/plain", "texts that are alike: the rows are what they are",
         ("L.index.minhash.details", "L.index.minhash.version", "L.index.minhash.docs",
             "L.index.minhash.bands", "L.index.minhash.pages", "L.index.minhash.band-key"),
-        reworked(kept(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH))),
+        edited(all_rows(replace(_LIKE, version="2.0")), index({"files": None}, FOURTH))),
     lint("document-next", "the number one after the last document", "L.index.minhash.bands",
         values("bands.lance", "doc_id", words(10, width=4), 0)),
     lint("keys-fall", "a band that falls", "L.index.minhash.bands",
@@ -110,12 +110,12 @@ CASES: tuple[Recipe, ...] = (
         byte("field c", "page 0", "bytes", at=0, new=0xFF, target="data/1101*.lance")),
     case("index/any/minhash/pages", "pages of two bands, many of which end alike",
         "L.index.minhash.pages",
-        reworked(kept(_ALIKE), index_files.rewritten(_BANDS, _in_pages, FOURTH))),
+        edited(all_rows(_ALIKE), index_files.rewritten(_BANDS, _in_pages, FOURTH))),
     case("index/any/minhash/short", "texts of fewer words than are taken together",
-        ("L.index.minhash.signature", "L.index.minhash.band-key"), kept(_ALIKE_WORDS)),
+        ("L.index.minhash.signature", "L.index.minhash.band-key"), all_rows(_ALIKE_WORDS)),
     case("index/any/json/typed", "an entry that tells the type of the values",
         "L.index.json.details",
-        reworked(filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10]),
+        edited(filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10]),
             index({"index_details.value": inside(JsonIndexDetails, {"target_data_type": 3})},
                 FOURTH))),
     case("index/any/json/one-fragment", "documents of one fragment", "L.index.json.details",

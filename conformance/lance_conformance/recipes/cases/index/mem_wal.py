@@ -12,8 +12,8 @@ from lanceref.proto.mem_wal_pb2 import MemWalIndexDetails, ShardManifest
 from lanceref.proto.table_pb2 import IndexSection
 
 from lance_conformance.recipes.constructors import case, lint
-from lance_conformance.recipes.edits import THIRD, indices, inside, put
-from lance_conformance.recipes.handmade_files import reworked
+from lance_conformance.recipes.edits import THIRD, indices, inside, update
+from lance_conformance.recipes.handmade_files import edited
 from lance_conformance.recipes.indexed import made
 from lance_conformance.recipes.model import Files, MessageEdit, Recipe, Remove, Rename, Resize
 
@@ -45,7 +45,7 @@ def _log(value: object) -> MessageEdit:
 
     def edit(section: IndexSection) -> None:
         (own,) = (entry for entry in section.indices if entry.name == "__lance_mem_wal")
-        put(own, {"index_details.value": value})
+        update(own, {"index_details.value": value})
 
     return indices(edit, THIRD)
 
@@ -73,18 +73,18 @@ def _all_of_shard(data: bytes) -> bytes:
     return manifest.SerializeToString(deterministic=True)
 
 
-_SHARD_LOG = reworked(made(_steps, _rows(1, 2)), _log(inside(MemWalIndexDetails, _all_of_log)),
+_SHARD_LOG = edited(made(_steps, _rows(1, 2)), _log(inside(MemWalIndexDetails, _all_of_log)),
     lambda files: {**files, LATEST: _all_of_shard(files[LATEST])})  # fmt: skip
 
 
 def _mark_first(files: Files) -> Files:
     """Put the marks of a log entry before its other columns."""
     path = entry_path(SHARD, 3)
-    held = pa.ipc.open_stream(files[path]).read_all()
-    names = [TOMBSTONE, *(name for name in held.column_names if name != TOMBSTONE)]
+    table = pa.ipc.open_stream(files[path]).read_all()
+    names = [TOMBSTONE, *(name for name in table.column_names if name != TOMBSTONE)]
     sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, held.select(names).schema) as writer:
-        writer.write_table(held.select(names))
+    with pa.ipc.new_stream(sink, table.select(names).schema) as writer:
+        writer.write_table(table.select(names))
     return {**files, path: sink.getvalue()}
 
 
@@ -99,7 +99,7 @@ def _entry(name: str = TOMBSTONE, **metadata: str) -> bytes:
 
 CASES: tuple[Recipe, ...] = (
     case("table/any/mem-wal/mark-first", "a log entry whose marks are its first column",
-        "L.index.mem-wal.entry", reworked(_SHARD_LOG, _mark_first)),
+        "L.index.mem-wal.entry", edited(_SHARD_LOG, _mark_first)),
     case("table/any/mem-wal/shard",
         "a log before the table: a shard of three versions, two entries and a fence",
         "L.index.mem-wal.details", _SHARD_LOG),

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from lance_conformance.recipes import indexed
+from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import metadata, metadata_text, values
-from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, descriptor, index
-from lance_conformance.recipes.handmade_files import reworked, words
+from lance_conformance.recipes.handmade_files import edited, words
 from lance_conformance.recipes.indexed import TEXTS_INDICES, Indexed, filtered
 from lance_conformance.recipes.model import Files, Recipe
 
@@ -68,7 +68,7 @@ def _sized(files: Files) -> Files:
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/ngram/every-token", "rows that every of their tokens has",
-        "L.index.ngram.token", index_files.unsized(filtered(indexed.early_plain(SHORT_NGRAM),
+        "L.index.ngram.token", index_files.unsized(filtered(indexed.in_2_0(SHORT_NGRAM),
                 "contains(c, 'abc')", [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11], clauses=()))),
     case("index/any/ngram/contains", "a text of two tokens",
         filtered(NGRAM, "contains(c, 'pple')", [0, 10])),
@@ -78,15 +78,15 @@ CASES: tuple[Recipe, ...] = (
         filtered(NGRAM, "regexp_match(c, 'and.*na')", [6])),
     case("index/any/ngram/own-contains", "a text in an index of the reference",
         filtered(NGRAM, "contains(c, 'ana')", [5, 6], by="reference")),
-    case("index/any/ngram/content", "what it holds", indexed.held_by(NGRAM, _TOKEN_ROWS)),
+    case("index/any/ngram/content", "what it holds", indexed.dump(NGRAM, _TOKEN_ROWS)),
     case("index/any/ngram/own-content", "what one of the reference holds",
-        indexed.held_by(NGRAM, _TOKEN_ROWS, by="reference")),
+        indexed.dump(NGRAM, _TOKEN_ROWS, by="reference")),
     case("index/any/ngram/repeated", "a letter that may be missing ends what every match holds",
         filtered(NGRAM, "regexp_match(c, 'apple*')", [0, 1, 10])),
     case("index/any/ngram/times", "how often a letter may come is no text that every match holds",
         filtered(NGRAM, "regexp_match(c, 'ap{2,100}l')", [0, 1, 10]), facts={}),
     case("index/any/ngram/plain", "files of 2.0, whose sizes nobody says",
-        index_files.unsized(filtered(indexed.early_plain(SHORT_NGRAM), "contains(c, 'abc')",
+        index_files.unsized(filtered(indexed.in_2_0(SHORT_NGRAM), "contains(c, 'abc')",
                 [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]))),
     fault("token-twice", "a token that occurs twice", "L.index.ngram.order",
         values("ngram_postings.lance", "tokens", words(0x3C9C, width=4), 4)),
@@ -107,7 +107,7 @@ CASES: tuple[Recipe, ...] = (
         also="L.index.ngram.token"),
     *index_files.damaged("ngram"),
     case("index/any/fm/of-nulls", "no text at all, and samples of each byte", "L.index.fm.samples",
-        reworked(filtered(Indexed(_NONE, "FM", {}, "2.0"), "contains(c, 'an')", []),
+        edited(filtered(Indexed(_NONE, "FM", {}, "2.0"), "contains(c, 'an')", []),
             metadata(_PART, "sa_sample_rate", "1"), _sized)),
     case("index/any/fm/plain", "a text in the middle of others; one of its rows is deleted",
         ("L.index.fm.partition", "L.index.fm.counts", "L.index.fm.topology", "L.index.fm.codes",

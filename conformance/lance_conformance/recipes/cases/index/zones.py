@@ -14,8 +14,8 @@ from lance_conformance.recipes.cases.index import index_files
 from lance_conformance.recipes.cases.index.index_files import DATA_PLACE, metadata, unsized, values
 from lance_conformance.recipes.constructors import case, fault, faults, lint
 from lance_conformance.recipes.edits import FOURTH, descriptor, index
-from lance_conformance.recipes.handmade_files import reworked, words
-from lance_conformance.recipes.indexed import Indexed, filtered, held_by
+from lance_conformance.recipes.handmade_files import edited, words
+from lance_conformance.recipes.indexed import Indexed, dump, filtered
 from lance_conformance.recipes.model import Recipe
 
 BLOOMFILTER = Indexed(indexed.INTS, "BLOOMFILTER", {"number_of_items": 2, "probability": 0.01})
@@ -44,7 +44,7 @@ PLACES = [(0, 0), (1, 5), None, (2, 2), (9, 9), (9, 0), (5, 5), (6, 5), (4, 9), 
     None]  # fmt: skip
 POINTS = points(PLACES)
 RTREE = Indexed(POINTS, "RTREE", {"page_size": 4}, "2.0", extension="geoarrow.wkb")
-_NULLS = reworked(filtered(RTREE, "c IS NULL", [2, 11]), index({"files": None}, FOURTH),
+_NULLS = edited(filtered(RTREE, "c IS NULL", [2, 11]), index({"files": None}, FOURTH),
     descriptor({"schema.fields.0.nullable": True}, "_indices/*/nulls.lance"))  # fmt: skip
 
 
@@ -117,9 +117,9 @@ CASES: tuple[Recipe, ...] = (
                 "ZONEMAP", {"rows_per_zone": 2}), "c = X'0203'", [1])),
     case("index/any/zonemap/own-range", "a range in an index of the reference",
         filtered(ZONEMAP, "c < 2", [2, 9], by="reference")),
-    case("index/any/zonemap/content", "what it holds", held_by(ZONEMAP, _ZONE_ROWS)),
+    case("index/any/zonemap/content", "what it holds", dump(ZONEMAP, _ZONE_ROWS)),
     case("index/any/zonemap/own-content", "what one of the reference holds",
-        held_by(ZONEMAP, _ZONE_ROWS, by="reference")),
+        dump(ZONEMAP, _ZONE_ROWS, by="reference")),
     case("index/any/zonemap/plain", "files of 2.0, whose sizes nobody says",
         unsized(filtered(replace(ZONEMAP, version="2.0"), "c IS NULL", [1, 6]))),
     fault("zone-behind", "a zone that begins at row 2**32", "L.index.zones.order",
@@ -147,7 +147,7 @@ CASES: tuple[Recipe, ...] = (
     lint("ruled-out", "an upper bound below a value of its zone", "L.index.segment.complete",
         values(_ZONES, "max", words(4, width=4), 4)),
     case("index/any/zonemap/moved", "zones whose rows moved", "L.index.reuse.applied",
-        filtered(indexed.and_then(ZONEMAP, indexed.compacted), "c = 1", [2, 9])),
+        filtered(indexed.then(ZONEMAP, indexed.compact), "c = 1", [2, 9])),
     case("index/any/zonemap/minus-nan", "the negative NaN, which is below the bounds of its zone",
         filtered(Indexed(pa.array([1.0, -float("nan"), 2.0, 3.0, 4.0, *[5.0] * 7]), "ZONEMAP",
                 {"rows_per_zone": 5}), "c = CAST('-NaN' AS DOUBLE)", [1])),

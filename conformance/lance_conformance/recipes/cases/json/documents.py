@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from lance_conformance.recipes.constructors import case, fault
 from lance_conformance.recipes.model import Maker, Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import stored
+from lance_conformance.recipes.oracle_files import stored
 
 _NAMED = {"ARROW:extension:name": "arrow.json"}
 _TEXTS = ['{"a":"x","b":[null,true,7]}', "300", '"xy"', None, ""]
@@ -47,8 +47,8 @@ def _raw() -> pa.Table:
 def _written(*texts: str | None, shown: list[str | None] | None = None) -> Maker:
     """Return a maker of a table of documents, by their texts, and of how they are shown."""
     schema = pa.schema([pa.field("j", pa.utf8(), metadata=_NAMED)])
-    held = pa.table({"j": _json(shown or [*texts])})
-    return stored(pa.table([pa.array(texts)], schema), holds=held, version="2.0")
+    expected = pa.table({"j": _json(shown or [*texts])})
+    return stored(pa.table([pa.array(texts)], schema), holds=expected, version="2.0")
 
 
 def _patch(was: str, now: str) -> SpanPatch:

@@ -13,8 +13,8 @@ from lance_conformance.recipes.cases.transactions.commits import VERSIONS, rows
 from lance_conformance.recipes.constructors import act
 from lance_conformance.recipes.model import Plan, Recipe
 from lance_conformance.recipes.model import Step as model_Step
-from lance_conformance.recipes.oracle_made import write
-from lance_conformance.recipes.staging import acted
+from lance_conformance.recipes.oracle_files import write
+from lance_conformance.recipes.scenario_plans import step_plan
 
 INPUT = "input.arrow"
 """Name of the rows that are written."""
@@ -55,7 +55,7 @@ def _six(uri: str, **options: object) -> None:
 def _changed(
     table: pa.Table,
     *steps: model_Step,
-    given: pa.Table | None = None,
+    source: pa.Table | None = None,
     read: Mapping[str, object] | None = None,
     **facts: object,
 ) -> Callable[[], Plan]:
@@ -65,8 +65,8 @@ def _changed(
         _six(uri)
         return table
 
-    inputs = {} if given is None else {INPUT: given}
-    return acted(build, *steps, inputs=inputs, read=read, manifest=facts)
+    inputs = {} if source is None else {INPUT: source}
+    return step_plan(build, *steps, inputs=inputs, read=read, manifest=facts)
 
 
 def _tagged(uri: str) -> pa.Table:
@@ -237,10 +237,10 @@ CASES: tuple[Recipe, ...] = (
             fields=[{"id": 1, "name": "b"}])),
     act("table/any/writing/update-stable",
         "an updated row keeps its id and the version that made it", "L.table.row-versions.moved",
-        acted(_stable, _mutate("update", updates={"b": "0"}, where="a = 1"),
+        step_plan(_stable, _mutate("update", updates={"b": "0"}, where="a = 1"),
             read={"columns": ["a", *VERSIONS], "with": ["_rowid"]})),
     act("table/any/writing/cleanup-tagged", "a cleanup leaves what a tag needs, and no more",
-        "L.table.cleanup.referenced", acted(_tagged,
+        "L.table.cleanup.referenced", step_plan(_tagged,
             _mutate("cleanup", error_if_tagged_old_versions=False), read={"tag": "kept"},
             manifest={"versions": [1, 3]}),
         allowed=("noop",)),

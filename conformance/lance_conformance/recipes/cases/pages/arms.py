@@ -14,15 +14,15 @@ from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lanceref.proto.file_pb2 import Encoding, Field
 
 from lance_conformance.recipes import blocks, edits, handmade_files
+from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.cases.pages import edge_pages
 from lance_conformance.recipes.cases.pages.edge_pages import CODED, STRINGS
-from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
-from lance_conformance.recipes.edits import assign, built, byte, field, page
-from lance_conformance.recipes.handmade_files import Page, in_pages, words
+from lance_conformance.recipes.edits import assign, build, byte, field, page
+from lance_conformance.recipes.handmade_files import Page, of_pages, words
 from lance_conformance.recipes.model import DATA, Maker, Recipe, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import column, file
+from lance_conformance.recipes.oracle_files import column, file
 from lance_conformance.recipes.pages import (
     NULLABLE,
     PICKS,
@@ -34,9 +34,9 @@ from lance_conformance.recipes.pages import (
 )
 
 PAIRS_TYPE = pa.list_(pa.int16(), 2)
-PAIRS = built(CompressiveEncoding, {"fixed_size_list.items_per_value": 2,
+PAIRS = build(CompressiveEncoding, {"fixed_size_list.items_per_value": 2,
         "fixed_size_list.values.flat.bits_per_value": 16})  # fmt: skip
-ROW = built(CompressiveEncoding, {"packed_struct.bits_per_value": [8, 16],
+ROW = build(CompressiveEncoding, {"packed_struct.bits_per_value": [8, 16],
         "packed_struct.values.flat.bits_per_value": 24})  # fmt: skip
 """Rows of a byte and a word."""
 
@@ -64,7 +64,7 @@ def levels_arms(version: str) -> Maker:
     definition, data = blocks.compressed(blocks.flat([0, 1, 0], 16), "zstd")
     chunk = Chunk(3, (words(1, 0, 3, width=4),), data)
     page = chunked(version, blocks.flat([0], 32)[0], [chunk], definition=definition)
-    return in_pages(pa.array([1, None, 3], pa.int32()), version, page)
+    return of_pages(pa.array([1, None, 3], pa.int32()), version, page)
 
 
 def flags(version: str, *counts: int) -> Page:
@@ -79,7 +79,7 @@ def flags(version: str, *counts: int) -> Page:
 
 def logs(version: str, *counts: int) -> Maker:
     values = pa.array([True, False] * (sum(counts) // 2))
-    return in_pages(values, version, flags(version, *counts))
+    return of_pages(values, version, flags(version, *counts))
 
 
 def one_more(old: bytes) -> bytes:
@@ -97,23 +97,23 @@ def strings(values: Sequence[bytes], head: bytes = b"") -> Block:
 
 def offsets() -> Maker:
     values = [b"abc", b"d", b"", b"ef"]
-    held = blocks.every([0, 3, 4, 4, 6], 32)
-    del held["flat"]
+    encodings = blocks.codecs([0, 3, 4, 4, 6], 32)
+    del encodings["flat"]
     pages = [
         chunked("2.3", described_offsets(encoding), [Chunk(4, (data, b"".join(values)))])
-        for encoding, data in held.values()
+        for encoding, data in encodings.values()
     ]
     empty = described_offsets(blocks.constant(0, 32)[0])
     pages.append(chunked("2.3", empty, [Chunk(2, (b"",))]))
-    return in_pages(pa.array([*values * len(held), b"", b""], pa.binary()), "2.3", *pages)
+    return of_pages(pa.array([*values * len(encodings), b"", b""], pa.binary()), "2.3", *pages)
 
 
 def described_offsets(encoding: CompressiveEncoding) -> CompressiveEncoding:
-    return built(CompressiveEncoding, {"variable.offsets": encoding})
+    return build(CompressiveEncoding, {"variable.offsets": encoding})
 
 
 def run(values: Block, lengths: Block, count: int) -> Page:
-    encoding = built(CompressiveEncoding, {"rle.values": values[0], "rle.run_lengths": lengths[0]})
+    encoding = build(CompressiveEncoding, {"rle.values": values[0], "rle.run_lengths": lengths[0]})
     return chunked("2.3", encoding, [Chunk(count, (values[1], lengths[1]))])
 
 
@@ -141,7 +141,7 @@ def struct_rows() -> Maker:
         for code, word, row in zip(CODES, WORDS, ROW_BYTES, strict=False)
     ]
     page = zipped("2.3", encoding, rows, index_width=1)
-    return in_pages(column(pa.array(values, type_), packed="true"), "2.3", page)
+    return of_pages(column(pa.array(values, type_), packed="true"), "2.3", page)
 
 
 def two_dictionaries() -> Maker:
@@ -152,7 +152,7 @@ def two_dictionaries() -> Maker:
         pages.append(replace(made, first_row=first))
         rows += [items[pick] for pick in PICKS]
     values = pa.array(rows, pa.uint64())
-    make = in_pages(values, "2.1", *pages)
+    make = of_pages(values, "2.1", *pages)
     return lambda: replace(make(), table=column(values.take([1, 4, 5, 8])))
 
 
@@ -164,25 +164,25 @@ def tail(*above: int) -> Maker:
     values = [at % 200 for at in range(COUNT_CORNERS)]
     chunk = Chunk(COUNT_CORNERS, (words(*values, width=1),), data)
     made = chunked("2.1", blocks.flat([0], 8)[0], [chunk], definition=encoding)
-    edits.inner(made.encoding, edits.M).layers.extend(above)
-    held = [None if is_null else at for at, is_null in zip(values, levels, strict=True)]
-    rows = pa.array(held, pa.uint8())
+    edits.at_path(made.encoding, edits.M).layers.extend(above)
+    values_ = [None if is_null else at for at, is_null in zip(values, levels, strict=True)]
+    rows = pa.array(values_, pa.uint8())
     for _ in above:
         rows = pa.StructArray.from_arrays([rows], ["x"])
-    return in_pages(rows, "2.1", made)
+    return of_pages(rows, "2.1", made)
 
 
 def distinct(indices: Sequence[int], items: Block, count: int, values: pa.Array) -> Maker:
     """Return a maker of three rows that name items of a dictionary."""
     page = one_chunk("2.1", blocks.flat(indices, 8), 3, dictionary=(items, count))
-    return in_pages(values, "2.1", page)
+    return of_pages(values, "2.1", page)
 
 
 CASES: tuple[Recipe, ...] = (
     case("file/2.3/arms/offsets", "offsets of strings in every codec of blocks",
         "L.codec.variable.offsets", offsets()),
     case("file/2.3/arms/runs", "runs of which the values are compressed, or the lengths of 16 bits",
-        "L.codec.rle.sum", in_pages(pa.array([7, 7, 9, 9, 9] * 2, pa.int16()), "2.3",
+        "L.codec.rle.sum", of_pages(pa.array([7, 7, 9, 9, 9] * 2, pa.int16()), "2.3",
             run(blocks.compressed(blocks.flat([7, 9], 16)), blocks.flat([2, 3], 16), 5),
             run(blocks.flat([7, 9], 16), blocks.compressed(blocks.flat([2, 3], 16), "zstd"), 5))),
     fault("long", "run lengths of 64 bits", "L.codec.rle.children",
@@ -191,16 +191,16 @@ CASES: tuple[Recipe, ...] = (
         assign(f"{RUN_LENGTHS}.constant.value", b"\x02\x00\x00\x00")),
     case("file/2.3/arms/nothing", "levels, and no values: all rows are null",
         "L.page.planar.planes", handmade_files.one_page(pa.array([None] * 3, pa.int32()), "2.3",
-            built(PlanarLayout, {"structure.dense.layers": [NULLABLE], "values.none": {}}))),
+            build(PlanarLayout, {"structure.dense.layers": [NULLABLE], "values.none": {}}))),
     case("file/2.3/arms/rows", "packed rows: a coded string, a compressed one, a row",
         "L.codec.packed-struct.row", struct_rows()),
     case("file/2.1/arms/unequal", "structs of whose children one has a page, the other two",
         "L.file.pages.length", edge_pages.unequal()),
     case("file/2.1/arms/old-header", "a dictionary of strings with the header of early writers",
-        "L.codec.variable.header", in_pages(PICKED, "2.1", picked("2.1",
+        "L.codec.variable.header", of_pages(PICKED, "2.1", picked("2.1",
                 strings(WORDS, b" " + words(len(WORDS), 9 + 4 * (len(WORDS) + 1), width=4)), 4))),
     fault("gbo-next", "a table that goes on in the footer", "L.file.footer.gbo-start",
-        edits.more("footer", "gbo_start", by=8)),
+        edits.add("footer", "gbo_start", by=8)),
     fault("least", "nothing but a table, for a descriptor of no bytes", "L.file.globals.descriptor",
         Resize(0, edge_pages.LEAST)),
     case("file/2.1/arms/tail", "a whole block of packed levels, and six levels after it",
@@ -233,7 +233,7 @@ CASES: tuple[Recipe, ...] = (
     fault("far", "a frame of as many bytes that stands for 52 million", "L.codec.general.size",
         SpanPatch(("field c", "compressed"), lambda old: edge_pages.far_least())),
     case("file/2.1/arms/no-bits", "a block of packed zeros, which have no bits",
-        "L.codec.bitpack.payload", in_pages(pa.array([0] * 5, pa.uint64()), "2.1",
+        "L.codec.bitpack.payload", of_pages(pa.array([0] * 5, pa.uint64()), "2.1",
             one_chunk("2.1", blocks.inline([0] * 5, 64), 5))),
     fault("word", "a block that ends inside the word of its width", "L.codec.bitpack.payload",
         SpanPatch(("chunk 0", "size of value buffer 0"), 7)),
@@ -247,7 +247,7 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.1/arms/one-row-pages", "two pages of a row each", "L.file.pages.priority",
         edge_pages.in_two_pages(pa.array([7, 8], pa.int64()))),
     fault("fill", "a value buffer of eight bytes less", "L.page.miniblock.chunk-fill",
-        edits.more("chunk 0", "size of value buffer 0", by=-8)),
+        edits.add("chunk 0", "size of value buffer 0", by=-8)),
     case("file/2.1/arms/zstd-items", "the items of a dictionary in a zstd frame",
         "L.codec.general.frame",
         distinct([0, 1, 0], blocks.compressed(blocks.flat([5, 6], 64), "zstd"), 2,
@@ -266,37 +266,37 @@ CASES: tuple[Recipe, ...] = (
         Resize(0, one_more)),
     *cases("file/{2.1,2.2,2.3}/arms/words", "a dictionary of strings as they are",
         "L.page.dictionary.num-items",
-        of=lambda version: in_pages(PICKED, version, picked(version, strings(WORDS), 4))),
+        of=lambda version: of_pages(PICKED, version, picked(version, strings(WORDS), 4))),
     *cases("file/{2.1,2.2,2.3}/arms/pairs", "a dictionary of pairs", "L.page.dictionary.num-items",
-        of=lambda version: in_pages(
+        of=lambda version: of_pages(
             pa.array([[2 * pick, 2 * pick + 1] for pick in PICKS], PAIRS_TYPE), version,
             picked(version, (PAIRS, words(*range(8), width=2)), 4))),
     *cases("file/{2.1,2.2,2.3}/arms/old-words",
         "a field that is called a leaf in runs, which nobody heeds", "L.file.schema.logical-type",
-        of=lambda version: handmade_files.reworked(
+        of=lambda version: handmade_files.edited(
             file(column(pa.array([1, 2, 3], pa.int32())), version),
             field(0, type=Field.LEAF, encoding=Encoding.RLE))),
     *cases("file/{2.1,2.2,2.3}/arms/compressed-pairs", "pairs that are compressed",
         "L.codec.general.frame",
-        of=lambda version: in_pages(pa.array([[0, 1], [2, 3], [4, 5]], PAIRS_TYPE), version,
+        of=lambda version: of_pages(pa.array([[0, 1], [2, 3], [4, 5]], PAIRS_TYPE), version,
             one_chunk(version, blocks.compressed((PAIRS, words(*range(6), width=2))), 3))),
     *cases("file/{2.1,2.2,2.3}/arms/compressed-rows", "packed rows that are compressed",
-        "L.codec.general.frame", of=lambda version: in_pages(ROWS, version,
+        "L.codec.general.frame", of=lambda version: of_pages(ROWS, version,
             one_chunk(version, blocks.compressed((ROW, b"".join(ROW_BYTES))), 3))),
     *cases("file/{2.1,2.2,2.3}/arms/zipped-rows", "packed rows, one by one",
         "L.codec.packed-struct.bits",
-        of=lambda version: in_pages(ROWS, version, zipped(version, ROW, ROW_BYTES, value_bits=24))),
+        of=lambda version: of_pages(ROWS, version, zipped(version, ROW, ROW_BYTES, value_bits=24))),
     *faults("file/{2.1,2.2}/arms/zipped-rows", fault("misaligned", "rows from the eighth byte on",
             "L.file.alignment.buffers", edits.column_edit({"pages.0.buffer_offsets.0": 8})),
         fault("after", "rows that lie in the descriptor", "L.file.pages.extent",
             edits.column_edit({"pages.0.buffer_offsets.0": 64}))),
     *cases("file/{2.1,2.2,2.3}/arms/zipped-codes",
         "strings coded by symbols, each compressed after that", "L.codec.general.frame", of=lambda
-        version: in_pages(texts(WORDS), version, zipped(version, blocks.compressed((CODED, b""))[0],
+        version: of_pages(texts(WORDS), version, zipped(version, blocks.compressed((CODED, b""))[0],
                 [after_length(frame_zipped(code)) for code in CODES], index_width=1))),
     *cases("file/{2.1,2.2,2.3}/arms/row-index",
         "row indices wider than they need: of four bytes and of eight", "L.page.rowindex.total",
-        of=lambda version: in_pages(texts(WORDS * 2), version,
+        of=lambda version: of_pages(texts(WORDS * 2), version,
             *(zipped(version, STRINGS, [after_length(word) for word in WORDS], index_width=width)
                 for width in (4, 8)))),
     *cases("file/{2.1,2.2,2.3}/arms/control", "control words of four bytes, for 17 bits of levels",
@@ -306,11 +306,11 @@ CASES: tuple[Recipe, ...] = (
             "L.codec.variable.header", assign("mini_block_layout.num_dictionary_items", 3),
             also="L.page.dictionary.num-items"),
         fault("coded", "a dictionary of codes of symbols", "L.codec.encoding.context",
-            assign(f"{edits.M}.dictionary", lambda old: built(CompressiveEncoding,
+            assign(f"{edits.M}.dictionary", lambda old: build(CompressiveEncoding,
                     {"fsst.symbol_table": edge_pages.SYMBOLS, "fsst.values": old}))),
         fault("bits", "offsets of 33 bits", "L.codec.variable.header",
             SpanPatch(("header",), lambda old: b"!" + old[1:]))),
     *faults("file/2.3/arms/words",
         fault("computed", "a dictionary whose items are a range", "L.codec.encoding.context",
-            page({"values.chunked.dictionary": blocks.steps(7, 2, 64)[0]}))),
+            page({"values.chunked.dictionary": blocks.range_(7, 2, 64)[0]}))),
 )  # fmt: skip

@@ -9,10 +9,10 @@ from lance_conformance.recipes import blocks, edits, pages
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import CATEGORIES, DICTIONARY, pairs
 from lance_conformance.recipes.constructors import case, cases, fault, faults
-from lance_conformance.recipes.edits import assign, byte, field, more, resize, spare_buffer
-from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages
+from lance_conformance.recipes.edits import add, assign, byte, field, resize, spare_buffer
+from lance_conformance.recipes.handmade_files import Page, of_pages, with_pages
 from lance_conformance.recipes.model import Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.oracle_files import column
 from lance_conformance.recipes.pages import PICKS, one_chunk, picked
 
 _C = "constant_layout"
@@ -20,11 +20,11 @@ _NULL_LISTS = pa.array([[None, None], [], None, [None]], pa.list_(pa.int32()))
 _POOL = [10**9, 10**9 + 3, 10**9 + 1, 10**9 + 2]
 _PICKS = [0, 1, 2, 3, 3, 0]
 _ITEMS = [5, 9, 6, 7]
-_EVERY = blocks.every(_ITEMS, 64)
+_EVERY = blocks.codecs(_ITEMS, 64)
 _CODED: tuple[Block, ...] = (
     *(_EVERY[name] for name in ("flat", "inline_bitpacking", "out_of_line_bitpacking")),
     *(_EVERY[name] for name in ("general", "general at a level")),
-    blocks.runs(blocks.flat(_ITEMS, 64), blocks.flat([1] * len(_ITEMS), 8)),
+    blocks.rle(blocks.flat(_ITEMS, 64), blocks.flat([1] * len(_ITEMS), 8)),
 )
 
 _KEYS = pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 1], pa.int8()), ["a", "b", "c"])
@@ -66,11 +66,11 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.2/constant/buffer", "one string for every row, in a buffer of its own",
         "L.page.constant.value-buffer", pa.array(["a string of more than thirty-two bytes"] * 9)),
     fault("sum", "a first buffer one byte longer", "L.page.constant.value-buffer",
-        more("size of a buffer"), flags="CountMismatch"),
+        add("size of a buffer"), flags="CountMismatch"),
     fault("start", "a value that begins at its second byte", "L.page.constant.value-buffer",
-        more("offsets of the value"), flags="OffsetsNotMonotonic"),
+        add("offsets of the value"), flags="OffsetsNotMonotonic"),
     fault("end", "a value that ends a byte before its buffer", "L.page.constant.value-buffer",
-        more("offsets of the value", at=4, by=-1), flags="BufferTooShort"),
+        add("offsets of the value", at=4, by=-1), flags="BufferTooShort"),
     fault("large", "offsets of four bytes for a large string", "L.page.constant.value-buffer",
         field(0, logical_type="large_string"), flags="WidthMismatch"),
     fault("buffer", "a value buffer that claims five buffers", "L.page.constant.value-buffer",
@@ -81,7 +81,7 @@ CASES: tuple[Recipe, ...] = (
     fault("first-entry", "a page that begins inside a list", "L.page.levels.first-entry",
         byte("field c", "repetition", at=0, new=0)),
     fault("rows", "levels of one row more", "L.page.levels.rows",
-        more("field c", "repetition", at=2)),
+        add("field c", "repetition", at=2)),
     case("file/2.2/constant/buffer-fixed",
         "one value of forty bytes for every row, in a buffer of its own",
         "L.page.constant.value-buffer",
@@ -157,14 +157,14 @@ CASES: tuple[Recipe, ...] = (
         pa.array([10 ** 12 + i % 5 * 10 ** 11 for i in range(600)], pa.int64())),
     case("file/2.2/dictionary/packed-items", "eight-bit indices, a dictionary in one padded block",
         ("L.codec.bitpack.out-of-line", "L.page.dictionary.index-width"),
-        in_pages(pa.array([_POOL[pick] for pick in _PICKS], pa.int64()), "2.2", _PACKED),
+        of_pages(pa.array([_POOL[pick] for pick in _PICKS], pa.int64()), "2.2", _PACKED),
         reachable=True),
     fault("short", "a dictionary block that ends early", "L.codec.bitpack.out-of-line",
         resize(2, -8), flags="BufferTooShort"),
     *(case(f"file/{version}/dictionary/codecs",
             f"dictionaries of eight-byte items in {len(_CODED)} codecs",
             "L.page.dictionary.num-items",
-            by_hand(column(pa.array([_ITEMS[pick] for pick in PICKS] * len(_CODED), pa.int64())),
+            with_pages(column(pa.array([_ITEMS[pick] for pick in PICKS] * len(_CODED), pa.int64())),
                 version, {0: [picked(version, items, len(_ITEMS)) for items in _CODED]}))
         for version in ("2.1", "2.2", "2.3")),
     case("file/2.1/dictionary/arrow-int16", "indices of 16 bits", "L.page.dictionary.index-width",
@@ -188,7 +188,7 @@ CASES: tuple[Recipe, ...] = (
     *(case(f"file/2.2/dictionary/widths-{slug}",
             f"dictionaries of {bits}-bit items, packed to {first} to {last} bits",
             "L.codec.bitpack.out-of-line",
-            by_hand(column(pages.array_blocks(bits, range(first, last + 1))), "2.2",
+            with_pages(column(pages.array_blocks(bits, range(first, last + 1))), "2.2",
                 {0: [_wide_dictionary(bits, width) for width in range(first, last + 1)]})) for slug,
         bits, first, last in (("8", 8, 0, 8), ("16", 16, 0, 16), ("32", 32, 0, 32),
             ("64", 64, 0, 44), ("64-wide", 64, 45, 64))),

@@ -14,10 +14,10 @@ from lanceref.codecs.variable import symbol_table
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding, PageLayout, RepDefLayer
 
 from lance_conformance.recipes import blocks
-from lance_conformance.recipes.edits import built
-from lance_conformance.recipes.handmade_files import Page, by_hand, in_pages, words
-from lance_conformance.recipes.model import Made, Maker
-from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.edits import build
+from lance_conformance.recipes.handmade_files import Page, of_pages, with_pages, words
+from lance_conformance.recipes.model import Input, Maker
+from lance_conformance.recipes.oracle_files import column
 from lance_conformance.recipes.pages import NULLABLE, VALID, Chunk, chunked, one_chunk, zipped
 
 LEAST = words(0, 0, 0, 0, 0) + words(1, 0, width=4) + words(2, 1, width=2) + b"LANC"
@@ -39,7 +39,7 @@ def unequal() -> Maker:
         pa.struct([("a", pa.int16()), ("b", pa.int16())]),
     )
     pages = {0: [page(0, 0, 1, 2, 3, 4)], 1: [page(0, 9, 8), page(2, 7, 6, 5)]}
-    return by_hand(column(structs), "2.1", pages)
+    return with_pages(column(structs), "2.1", pages)
 
 
 def controlled(version: str, bits: int, control: Callable[[int], bytes]) -> Maker:
@@ -51,7 +51,7 @@ def controlled(version: str, bits: int, control: Callable[[int], bytes]) -> Make
     shape: dict[str, Any] = {"layers": (NULLABLE, 2), "bits": (bits, 8), "value_bits": 16}
     encoding = blocks.flat([0], 16)[0]
     page = zipped(version, encoding, entries, **shape, rows=(0, 2), index_width=1)
-    return in_pages(pa.array([[7, None], [9]], pa.list_(pa.int16())), version, page)
+    return of_pages(pa.array([[7, None], [9]], pa.list_(pa.int16())), version, page)
 
 
 def small_chunks() -> Maker:
@@ -65,21 +65,21 @@ def small_chunks() -> Maker:
     made = chunked("2.1", blocks.flat([0], 8)[0], chunks)
     assert isinstance(made.encoding, PageLayout)
     made.encoding.mini_block_layout.value_compression.flat.bits_per_value = 1
-    return in_pages(pa.array(flags), "2.1", made)
+    return of_pages(pa.array(flags), "2.1", made)
 
 
 def null_pairs() -> Maker:
     """A dictionary of pairs of nulls, of which each has a byte of no meaning after its flags."""
     fields = {"items_per_value": 2, "has_validity": True, "values.constant": {}}
     paths = {f"fixed_size_list.{path}": value for path, value in fields.items()}
-    items = (built(CompressiveEncoding, paths), bytes(4))
+    items = (build(CompressiveEncoding, paths), bytes(4))
     page = one_chunk("2.3", blocks.flat([0, 1, 0], 8), 3, dictionary=(items, 2))
-    return in_pages(pa.array([[None, None]] * 3, pa.list_(pa.int16(), 2)), "2.3", page)
+    return of_pages(pa.array([[None, None]] * 3, pa.list_(pa.int16(), 2)), "2.3", page)
 
 
 SYMBOLS = symbol_table([b"symbol", b"s"], is_on=True)
-STRINGS = built(CompressiveEncoding, {"variable.offsets.flat.bits_per_value": 32})
-CODED = built(CompressiveEncoding, {"fsst.symbol_table": SYMBOLS, "fsst.values": STRINGS})
+STRINGS = build(CompressiveEncoding, {"variable.offsets.flat.bits_per_value": 32})
+CODED = build(CompressiveEncoding, {"fsst.symbol_table": SYMBOLS, "fsst.values": STRINGS})
 ZSTD = pa.Codec("zstd", compression_level=9)
 
 
@@ -89,15 +89,15 @@ def far_least() -> bytes:
     return bytes(ZSTD.compress(bytes(52 * 2**20), asbytes=True))
 
 
-def made_frame() -> Made:
+def made_frame() -> Input:
     """Put bytes that do not get shorter in a frame as long as the other."""
     noise = np.random.default_rng(1).bytes(len(far_least()) - 10)
     paths = {"compression.scheme": blocks.SCHEMES["zstd"], "values.flat.bits_per_value": 16}
-    encoding = built(CompressiveEncoding, {f"general.{path}": new for path, new in paths.items()})
+    encoding = build(CompressiveEncoding, {f"general.{path}": new for path, new in paths.items()})
     count, frame = (len(noise) // 2, bytes(ZSTD.compress(noise, asbytes=True)))
     values = pa.Array.from_buffers(pa.uint16(), count, [None, pa.py_buffer(noise)])
     page = chunked("2.1", encoding, [Chunk(count, (frame,))])
-    return in_pages(values, "2.1", page)()
+    return of_pages(values, "2.1", page)()
 
 
 def items_least(values: list[list[int]], width: int, first_row: int = 0) -> Page:
@@ -126,7 +126,7 @@ def out_of_step() -> Maker:
         0: [items_least(narrow[:3], 1), items_least(narrow[3:], 1, 3)],
         1: [items_least(wide[:2], 2), items_least(wide[2:], 2, 2)],
     }
-    return by_hand(column(pa.array(rows, type_)), "2.1", pages)
+    return with_pages(column(pa.array(rows, type_)), "2.1", pages)
 
 
 def held(values: Sequence[bytes]) -> Chunk:
@@ -140,7 +140,7 @@ def far_codes() -> Maker:
     codes = [b"\x01" * (1990 + 2 * number) for number in range(20)]
     chunks = [held(codes[first : first + 4]) for first in range(0, len(codes), 4)]
     values = pa.array(["s" * len(code) for code in codes])
-    return in_pages(values, "2.1", chunked("2.1", CODED, chunks))
+    return of_pages(values, "2.1", chunked("2.1", CODED, chunks))
 
 
 def in_two_pages(values: pa.Array) -> Maker:
@@ -150,4 +150,4 @@ def in_two_pages(values: pa.Array) -> Maker:
         one_chunk("2.1", blocks.flat(values.slice(at, half).to_pylist(), bits), half)
         for at in (0, half)
     )
-    return in_pages(values, "2.1", first, replace(second, first_row=half))
+    return of_pages(values, "2.1", first, replace(second, first_row=half))

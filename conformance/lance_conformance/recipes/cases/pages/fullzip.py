@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from lance_conformance.recipes import columns, edits
 from lance_conformance.recipes.constructors import case, cases, fault, faults, lint
-from lance_conformance.recipes.edits import assign, byte, more, page, resize
+from lance_conformance.recipes.edits import add, assign, byte, page, resize
 from lance_conformance.recipes.model import Positive, Recipe
-from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.oracle_files import column
 from lance_conformance.recipes.pages import vectors_3
 
 _zip_column = partial(column, structural_encoding="fullzip")
@@ -159,7 +159,7 @@ CASES: tuple[Recipe, ...] = (
     case("file/2.2/zipped/strings", "short strings after their lengths", _PAGE,
         _zip_column(pa.array(columns.PATHS), compression="none")),
     fault("length", "a value that ends after its row", "L.page.fullzip.length",
-        more("field c", "length")),
+        add("field c", "length")),
     *_zipped("file/{2.1,2.2,2.3}/zipped/large-strings",
         "lengths of eight bytes, a row index of two",
         pa.array(["x" * i for i in range(60)], pa.large_string())),
@@ -169,7 +169,7 @@ CASES: tuple[Recipe, ...] = (
     *_zipped("file/2.3/zipped/packed", "packed rows of fixed fields, zipped",
         pa.array([{"a": i, "b": i * 2} for i in range(20)], columns.PAIR), packed="true"),
     *faults("file/2.2/zipped/lz4-level", fault("size", "a block of one byte less than told",
-            "L.codec.general.size", more("field c", "value")),
+            "L.codec.general.size", add("field c", "value")),
         fault("scheme", "strings compressed by scheme 3", "L.codec.general.scheme",
             assign(f"{edits.Z}.value_compression.general.compression.scheme", 3))),
     *faults("file/2.2/zipped/vectors",
@@ -183,9 +183,9 @@ CASES: tuple[Recipe, ...] = (
         fault("wide", "zipped lengths of 32 bits for 64", "L.page.leaf.offset-width",
             assign(f"{edits.Z}.bits_per_offset", 32))),
     *faults("file/2.3/zipped/lists", fault("row-start", "a row that starts one entry early",
-            "L.page.fullzip.row-start", more("start of row 1", by=-9))),
+            "L.page.fullzip.row-start", add("start of row 1", by=-9))),
     *faults("file/2.1/zipped/lists", fault("last", "a last row that ends a byte early",
-            "L.page.fullzip.length", more("start of row 4", by=-1))),
+            "L.page.fullzip.length", add("start of row 4", by=-1))),
     *faults("file/2.2/zipped/large-strings", fault("order", "rows whose starts fall",
             "L.page.rowindex.order", byte("start of row 2", at=0, new=0))),
     *faults("file/2.1/zipped/zstd",

@@ -10,10 +10,10 @@ from pylanceref.file import LanceFileWriter
 
 from lance_conformance.recipes import columns, edits
 from lance_conformance.recipes.constructors import case, cases, fault, faults
-from lance_conformance.recipes.edits import assign, byte, column_edit, field, more, resize
+from lance_conformance.recipes.edits import add, assign, byte, column_edit, field, resize
 from lance_conformance.recipes.handmade_files import words
-from lance_conformance.recipes.model import DATA, Made, Maker, Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.model import DATA, Input, Maker, Recipe, SpanPatch
+from lance_conformance.recipes.oracle_files import column
 
 _CUT = pa.array([[], *[[{"x": True, "y": {"z": False}}]] * 33_000, None, [{"x": False, "y": None}]],
     pa.list_(pa.struct([("x", pa.bool_()), ("y", pa.struct([("z", pa.bool_())]))])))  # fmt: skip
@@ -32,7 +32,7 @@ _PAIRS = column(pa.array(
 def _own(table: pa.Table, *parts: pa.Table) -> Maker:
     """Return a maker of the file that the reference writes of a table, in parts of a page each."""
 
-    def make() -> Made:
+    def make() -> Input:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, DATA)
             cache = 1 if parts else None
@@ -41,7 +41,7 @@ def _own(table: pa.Table, *parts: pa.Table) -> Maker:
             ) as writer:
                 for part in parts or (table,):
                     writer.write_batch(part)
-            return Made({DATA: path.read_bytes()}, table, "reference")
+            return Input({DATA: path.read_bytes()}, table, "reference")
 
     return make
 
@@ -132,7 +132,7 @@ CASES: tuple[Recipe, ...] = (
         fault("depth", "a repetition index of depth 2", "L.page.repindex.depth",
             assign(f"{edits.M}.repetition_index_depth", 2))),
     *faults("file/2.2/levels/list", fault("num-levels", "one level less than there are",
-            "L.codec.flat.size", more("chunk 0", "levels", by=-1)),
+            "L.codec.flat.size", add("chunk 0", "levels", by=-1)),
         fault("rep-range", "a repetition level of 2 under one list", "L.page.levels.rep-range",
             byte("field c", "levels", at=2, new=2, nth=1)),
         fault("visible", "a null that becomes a value", "L.page.miniblock.visible",
@@ -195,7 +195,7 @@ CASES: tuple[Recipe, ...] = (
         fault("leftover-huge", "2**62 entries left over", "L.page.repindex.range",
             SpanPatch(("repetition index", "entries*"), bytes(7) + b"@"))),
     *faults("file/2.2/repindex/long-row", fault("rows", "a chunk that finishes one row more",
-            "L.page.repindex.rows", more("repetition index", "rows*")),
+            "L.page.repindex.rows", add("repetition index", "rows*")),
         fault("leftover", "a chunk that leaves one entry more", "L.page.repindex.agrees",
-            more("repetition index", "entries*"))),
+            add("repetition index", "entries*"))),
 )  # fmt: skip

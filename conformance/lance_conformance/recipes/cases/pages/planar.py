@@ -13,10 +13,10 @@ from lance_conformance.recipes import blocks, edits
 from lance_conformance.recipes.blocks import Block
 from lance_conformance.recipes.columns import LISTS
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import assign, built, byte, clear
-from lance_conformance.recipes.handmade_files import Page, by_hand, words
+from lance_conformance.recipes.edits import assign, build, byte, clear
+from lance_conformance.recipes.handmade_files import Page, with_pages, words
 from lance_conformance.recipes.model import Maker, MessageEdit, Recipe
-from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.oracle_files import column
 from lance_conformance.recipes.pages import NO_NULLS, PICKS, vectors_3, zip_items, zipped_items
 
 _ROWS = 12
@@ -39,7 +39,7 @@ def _positions(nulls: Block, places: Sequence[int]) -> Page:
         f"{validity}.positions": nulls[0],
         "values.constant.scalar": words(7, width=2),
     }
-    return Page(built(PlanarLayout, paths), _ROWS, _buffers(nulls))
+    return Page(build(PlanarLayout, paths), _ROWS, _buffers(nulls))
 
 
 def _counts(counts: Block, numbers: tuple[int, ...]) -> Page:
@@ -48,13 +48,13 @@ def _counts(counts: Block, numbers: tuple[int, ...]) -> Page:
     paths = {
         f"{lists}.num_child_slots": sum(numbers),
         f"{lists}.num_non_empty_positions": len(numbers),
-        f"{lists}.non_empty_positions": blocks.steps(0, 1, 64)[0],
+        f"{lists}.non_empty_positions": blocks.range_(0, 1, 64)[0],
         f"{lists}.counts": counts[0],
         f"{lists}.validity": NO_NULLS,
         "structure.sparse.layers.1.validity": NO_NULLS,
         "values.constant.scalar": words(7, width=1),
     }
-    return Page(built(PlanarLayout, paths), len(numbers), _buffers(counts))
+    return Page(build(PlanarLayout, paths), len(numbers), _buffers(counts))
 
 
 def _indices(indices: Block, picks: Sequence[int]) -> Page:
@@ -64,7 +64,7 @@ def _indices(indices: Block, picks: Sequence[int]) -> Page:
         "values.indexed.indices": indices[0],
         "values.indexed.items": zipped_items(len(_ITEMS)),
     }
-    return Page(built(PlanarLayout, paths), len(picks), (indices[1], *zip_items(_ITEMS)))
+    return Page(build(PlanarLayout, paths), len(picks), (indices[1], *zip_items(_ITEMS)))
 
 
 def _nulls(*positions: int) -> list[int | None]:
@@ -73,35 +73,35 @@ def _nulls(*positions: int) -> list[int | None]:
 
 _NOTHING: Block = (CompressiveEncoding(constant=Constant()), b"")
 _NULLS = (1, 3, 4, 9)
-_ANY_NULLS = {**{name: (made, _NULLS) for name, made in blocks.rising(_NULLS, 64).items()},
-    "range": (blocks.steps(2, 3, 64), (2, 5, 8)), "constant": (blocks.constant(5, 64), (5,)),
-    "delta, constant": (blocks.differences(1, blocks.constant(4, 64), 64), (1, 5, 9)),
-    "delta, range": (blocks.differences(0, blocks.steps(1, 1, 64), 64), (0, 1, 3, 6, 10)),
-    "rle of ranges": (blocks.runs(blocks.steps(1, 2, 64), blocks.flat([1] * 4, 32)),
+_ANY_NULLS = {**{name: (made, _NULLS) for name, made in blocks.ascending(_NULLS, 64).items()},
+    "range": (blocks.range_(2, 3, 64), (2, 5, 8)), "constant": (blocks.constant(5, 64), (5,)),
+    "delta, constant": (blocks.delta(1, blocks.constant(4, 64), 64), (1, 5, 9)),
+    "delta, range": (blocks.delta(0, blocks.range_(1, 1, 64), 64), (0, 1, 3, 6, 10)),
+    "rle of ranges": (blocks.rle(blocks.range_(1, 2, 64), blocks.flat([1] * 4, 32)),
         (1, 3, 5, 7))}  # fmt: skip
 
 _COUNTS = (1, 3, 2, 3)
-_ANY_COUNTS = {**{name: (made, _COUNTS) for name, made in blocks.every(_COUNTS, 64).items()},
-    "delta": (blocks.differences(1, blocks.flat([2, 0, 4], 64), 64), (1, 3, 3, 7)),
-    "rle, range of lengths": (blocks.runs(blocks.flat([2, 1, 3], 64), blocks.steps(1, 1, 32)),
+_ANY_COUNTS = {**{name: (made, _COUNTS) for name, made in blocks.codecs(_COUNTS, 64).items()},
+    "delta": (blocks.delta(1, blocks.flat([2, 0, 4], 64), 64), (1, 3, 3, 7)),
+    "rle, range of lengths": (blocks.rle(blocks.flat([2, 1, 3], 64), blocks.range_(1, 1, 32)),
         (2, 1, 1, 3, 3, 3)), "rle, constant values": (
-        blocks.runs(blocks.constant(2, 64), blocks.flat([2, 2], 32)), (2, 2, 2, 2))}  # fmt: skip
+        blocks.rle(blocks.constant(2, 64), blocks.flat([2, 2], 32)), (2, 2, 2, 2))}  # fmt: skip
 
-_ANY_INDICES = {**{name: (made, PICKS) for name, made in blocks.every(PICKS, 32).items()},
-    "constant": (blocks.constant(2, 32), (2, 2)), "range": (blocks.steps(0, 1, 32), (0, 1, 2, 3)),
-    "delta": (blocks.differences(0, blocks.flat([1, 0, 2], 32), 32), (0, 1, 1, 3))}  # fmt: skip
+_ANY_INDICES = {**{name: (made, PICKS) for name, made in blocks.codecs(PICKS, 32).items()},
+    "constant": (blocks.constant(2, 32), (2, 2)), "range": (blocks.range_(0, 1, 32), (0, 1, 2, 3)),
+    "delta": (blocks.delta(0, blocks.flat([1, 0, 2], 32), 32), (0, 1, 1, 3))}  # fmt: skip
 
 
 def _one_null(nulls: Block) -> Maker:
     """Return a maker of twelve slots of which one is null."""
-    return by_hand(column(pa.array(_nulls(5), pa.int16())), "2.3", {0: [_positions(nulls, [5])]})
+    return with_pages(column(pa.array(_nulls(5), pa.int16())), "2.3", {0: [_positions(nulls, [5])]})
 
 
 def _many(
     page: Callable[[Block, Any], Page], made: Mapping[str, tuple[Block, Any]], values: pa.Array
 ) -> Maker:
     """Return a maker of a column of a page for each way to make a sequence."""
-    return by_hand(column(values), "2.3", {0: [page(*one) for one in made.values()]})
+    return with_pages(column(values), "2.3", {0: [page(*one) for one in made.values()]})
 
 
 _DISTINCT = "values.indexed.indices.dictionary"
@@ -124,9 +124,9 @@ CASES: tuple[Recipe, ...] = (
         edits.page({"values.chunked.compression.range.uncompressed_bits_per_value": 64,
                 "values.chunked.compression.range.step": 1}), flags="WrongKind"),
     fault("num-levels", "one level more than there are", "L.page.miniblock.num-levels",
-        edits.more("chunk 0", "levels")),
+        edits.add("chunk 0", "levels")),
     fault("size", "a value buffer one byte short", "L.codec.flat.size",
-        edits.more("chunk 0", "size of value buffer 0", by=-1)),
+        edits.add("chunk 0", "size of value buffer 0", by=-1)),
     fault("def-range", "a level of 2 over one layer of nulls", "L.page.levels.def-range",
         byte("field c", "levels", at=0, new=2, nth=1)),
     fault("as-2-2", "a 2.3 file that says 2.2", "L.file.pages.type-url", edits.minor(2),
@@ -184,12 +184,12 @@ CASES: tuple[Recipe, ...] = (
         assign(f"{_OFFSETS}.delta.deltas.out_of_line_bitpacking.uncompressed_bits_per_value", 64),
         flags="WidthMismatch"),
     case("file/2.3/sequences/one-range", "one null position, by a range that could not go on",
-        "L.codec.range.overflow", _one_null(blocks.steps(5, 2**64 - 1, 64))),
+        "L.codec.range.overflow", _one_null(blocks.range_(5, 2**64 - 1, 64))),
     case("file/2.3/sequences/one-delta", "one null position, by a delta without a difference",
-        "L.codec.delta.overflow", _one_null(blocks.differences(5, blocks.constant(4, 64), 64))),
+        "L.codec.delta.overflow", _one_null(blocks.delta(5, blocks.constant(4, 64), 64))),
     case("file/2.3/sequences/no-delta",
         "one null position, by a delta whose differences are a constant without a value",
-        "L.codec.delta.overflow", _one_null(blocks.differences(5, _NOTHING, 64))),
+        "L.codec.delta.overflow", _one_null(blocks.delta(5, _NOTHING, 64))),
     case("file/2.3/sequences/positions", "null positions in 20 codecs, a page each",
         "L.page.sparse.positions", _many(_positions, _ANY_NULLS,
             pa.array([value for _, nulls in _ANY_NULLS.values() for value in _nulls(*nulls)],
@@ -215,8 +215,8 @@ CASES: tuple[Recipe, ...] = (
     fault("delta-bit", "differences of a bit", "L.codec.delta.width",
         MessageEdit("page 0.14", {"values.indexed.indices.delta.deltas.flat.bits_per_value": 1})),
     case("file/2.3/sequences/computed", "counts in runs of which neither part has bytes",
-        "L.codec.rle.sum", by_hand(
+        "L.codec.rle.sum", with_pages(
             column(pa.array([[7] * count for count in (1, 1, 2, 2, 3, 3)], pa.list_(pa.int8()))),
-            "2.3", {0: [_counts(blocks.runs(blocks.steps(1, 1, 64), blocks.constant(2, 32)),
+            "2.3", {0: [_counts(blocks.rle(blocks.range_(1, 1, 64), blocks.constant(2, 32)),
                         (1, 1, 2, 2, 3, 3))]})),
 )  # fmt: skip

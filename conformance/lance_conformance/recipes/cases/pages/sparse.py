@@ -14,7 +14,7 @@ from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import assign, byte, clear, page
 from lance_conformance.recipes.handmade_files import one_page, words
 from lance_conformance.recipes.model import Recipe, SpanPatch
-from lance_conformance.recipes.oracle_made import column
+from lance_conformance.recipes.oracle_files import column
 from lance_conformance.recipes.pages import NO_NULLS, vectors_3, zip_items, zipped_items
 
 _sparse = partial(column, structural_encoding="sparse")
@@ -36,7 +36,7 @@ _MANY_NULLS = {**_many_slots(20_000_000),
     "structure.sparse.layers.1.validity.positions.range.step": 1,
     "structure.sparse.layers.1.validity.num_positions": 20_000_000}  # fmt: skip
 
-_INDEXED = edits.built(PlanarLayout, {f"{_VALIDITY}.meaning": SparseValiditySet.NULL_POSITIONS,
+_INDEXED = edits.build(PlanarLayout, {f"{_VALIDITY}.meaning": SparseValiditySet.NULL_POSITIONS,
         f"{_VALIDITY}.num_positions": 1, f"{_VALIDITY}.positions.constant.value": words(1),
         "values.indexed.indices": packed(32, 2),
         "values.indexed.items": zipped_items(len(_ITEMS))})  # fmt: skip
@@ -44,7 +44,7 @@ _INDEXED = edits.built(PlanarLayout, {f"{_VALIDITY}.meaning": SparseValiditySet.
 
 _ZIPPED = zip_items(_ITEMS)
 
-_NO_SLOTS = edits.built(PlanarLayout, {f"{_LISTS}.non_empty_positions.constant": {},
+_NO_SLOTS = edits.build(PlanarLayout, {f"{_LISTS}.non_empty_positions.constant": {},
         f"{_LISTS}.counts.constant": {}, f"{_LISTS}.validity": NO_NULLS,
         "structure.sparse.layers.1.validity": NO_NULLS, "values.zipped.bits_per_value": 8,
         "values.zipped.compression.flat.bits_per_value": 8})  # fmt: skip

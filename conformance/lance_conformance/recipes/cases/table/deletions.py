@@ -17,12 +17,12 @@ from pylanceref.operation import LanceOperation as Op
 from pyroaring import BitMap
 
 from lance_conformance.recipes import edits, model
-from lance_conformance.recipes.columns import numbered, replaced
+from lance_conformance.recipes.columns import numbered, with_column
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import LAST, SECOND, fragment, manifest
-from lance_conformance.recipes.handmade_files import reworked, words
+from lance_conformance.recipes.handmade_files import edited, words
 from lance_conformance.recipes.model import Recipe, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import dataset, file, stored
+from lance_conformance.recipes.oracle_files import dataset, file, stored
 
 
 def _left(rows: int, *gone: int) -> pa.Table:
@@ -70,11 +70,11 @@ def _arrow(**columns: pa.Array) -> Resize:
     table, sink = (pa.table(columns), pa.BufferOutputStream())
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
-    return edits.anew(sink.getvalue().to_pybytes(), "_deletions/*.arrow")
+    return edits.swap(sink.getvalue().to_pybytes(), "_deletions/*.arrow")
 
 
 def _bitmap(*parts: bytes) -> Resize:
-    return edits.anew(b"".join(parts), _BIN)
+    return edits.swap(b"".join(parts), _BIN)
 
 
 def _values(*values: int) -> Resize:
@@ -161,7 +161,7 @@ def _overlaid(
         after(pylanceref.dataset(uri))
         table = _BASE
         for name, values in held.items():
-            table = replaced(table, name, values)
+            table = with_column(table, name, values)
         return table.slice(gone)
 
     return _case(steps)
@@ -207,9 +207,9 @@ _SAID_BITMAP = {"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}
 
 def _marked(table: pa.Table) -> model.Maker:
     """Delete by a bitmap the rows in which a flag is set."""
-    left = table.filter(pc.invert(table["a"]))
-    made = stored(table, lambda dataset: dataset.delete("a"), _to_bitmap, holds=left)
-    return reworked(made, manifest(_SAID_BITMAP, SECOND))
+    remaining = table.filter(pc.invert(table["a"]))
+    made = stored(table, lambda dataset: dataset.delete("a"), _to_bitmap, holds=remaining)
+    return edited(made, manifest(_SAID_BITMAP, SECOND))
 
 
 CASES: tuple[Recipe, ...] = (
@@ -274,7 +274,7 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("row_id",), words(2, 2, 8, width=4), target="_deletions/*.arrow")),
     case("table/any/deletions/bitmap-array", "a bitmap with one array container",
         "L.table.roaring.order",
-        reworked(stored(numbered(0, 5), lambda ds: ds.delete("a in (1, 3)"), _to_bitmap,
+        edited(stored(numbered(0, 5), lambda ds: ds.delete("a in (1, 3)"), _to_bitmap,
                 holds=_left(5, 1, 3)), manifest(_SAID_BITMAP, SECOND)), reachable=True),
     fault("deleted-next", "a row one after the last", "L.table.deletions.range", _values(1, 5)),
     fault("bitmap-order", "values of a container that fall", "L.table.roaring.order",
@@ -306,7 +306,7 @@ CASES: tuple[Recipe, ...] = (
         _values(1, 2, 3)),
     case("table/any/deletions/bitmap-runs-two", "a bitmap with a container of two runs",
         ("L.table.roaring.order", "L.table.roaring.containers"),
-        reworked(stored(numbered(0, 30), lambda ds: ds.delete(f"a in {_RUNS}"), _to_bitmap,
+        edited(stored(numbered(0, 30), lambda ds: ds.delete(f"a in {_RUNS}"), _to_bitmap,
                 holds=_left(30, *_RUNS)), manifest(_SAID_BITMAP, SECOND)), reachable=True),
     case("table/any/deletions/bitmap-keys-two", "a bitmap with a container for rows above 65535",
         "L.table.roaring.order", _marked(_BITS), reachable=True),
@@ -314,7 +314,7 @@ CASES: tuple[Recipe, ...] = (
         "L.table.roaring.containers", _marked(_EVEN), reachable=True),
     case("table/any/deletions/arrow-zstd", "a deletion file whose Arrow body is compressed",
         ("L.table.deletions.arrow-magic", "L.table.limits.deletions"),
-        reworked(stored(numbered(0, 50), lambda ds: ds.delete("a >= 10 and a < 15"),
+        edited(stored(numbered(0, 50), lambda ds: ds.delete("a >= 10 and a < 15"),
                 partial(_listed, compression="zstd"), holds=_left(50, *range(10, 15))))),
     fault("arrow-magic", "an Arrow file that begins with ARROWX", "L.table.deletions.arrow-magic",
         SpanPatch(("magic",), lambda old: b"ARROWX"[:len(old)], target="_deletions/*.arrow")),
@@ -325,13 +325,13 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/deletions/bitmap-four", "a bitmap of four containers, which all have runs",
         "L.table.roaring.offsets", _marked(_SPARSE), reachable=True),
     case("table/any/deletions/two-pages", "deleted rows of each of two pages",
-        "L.table.deletions.applied", reworked(_case(_two_pages_left),
+        "L.table.deletions.applied", edited(_case(_two_pages_left),
             edits.data_file({"file_size_bytes": None}, SECOND), by="reference")),
     case("table/any/deletions/every-row", "a fragment whose rows are all deleted",
         ("L.table.deletions.count", "L.table.deletions.applied"),
-        reworked(stored(numbered(0, 6), lambda ds: ds.delete("a < 2"), lambda ds: _listed(ds, 0, 1,
+        edited(stored(numbered(0, 6), lambda ds: ds.delete("a < 2"), lambda ds: _listed(ds, 0, 1,
                     2), holds=numbered(3, 6), max_rows_per_file=3), manifest(
-                {"fragments.0.deletion_file.num_deleted_rows": 3, **edits.FORGOTTEN}, SECOND))),
+                {"fragments.0.deletion_file.num_deleted_rows": 3, **edits.UNLOGGED}, SECOND))),
     case("table/any/overlays/shared", "new values of two fields, for two rows of a fragment",
         ("L.table.overlay.value", "L.table.overlay.bitmap", "L.table.overlay.values",
             "L.table.overlay.version", "L.table.overlay.range", "L.txn.op.data-overlay"),
@@ -358,7 +358,7 @@ CASES: tuple[Recipe, ...] = (
         _overlaid(([0, 2], pa.table({"a": [100, 102]}), [0]), ([2], pa.table({"a": [202]}), [0]),
             after=lambda dataset: dataset.delete("a = 100"), gone=1, a=[100, 1, 202, 3, 4, 5])),
     fault("values", "two rows covered by a file of one", "L.table.overlay.values",
-        fragment(lambda m: edits.put(m,
+        fragment(lambda m: edits.update(m,
                 {"overlays.1.shared_offset_bitmap": m.overlays[0].shared_offset_bitmap}),
             edits.FOURTH)),
     lint("range", "an offset beyond the rows of the fragment", "L.table.overlay.range",
@@ -376,7 +376,7 @@ CASES: tuple[Recipe, ...] = (
     lint("index-current", "an index with old values that is said to know the new ones",
         "L.index.segment.complete", edits.index({"dataset_version": 3}, edits.THIRD)),
     case("table/any/overlays/two-pages", "new values for a row of each of two pages",
-        "L.table.overlay.value", reworked(_case(_two_pages),
+        "L.table.overlay.value", edited(_case(_two_pages),
             edits.data_file({"file_size_bytes": None}, SECOND), by="reference")),
     case("table/any/overlays/lists", "new lists in the place of others", "L.table.overlay.value",
         _case(_new_lists)),

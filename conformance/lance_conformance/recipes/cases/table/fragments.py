@@ -13,10 +13,10 @@ from lanceref.proto.table_pb2 import DataFile
 from lance_conformance.oracle import lance
 from lance_conformance.recipes.columns import numbered, two
 from lance_conformance.recipes.constructors import case, fault, lint
-from lance_conformance.recipes.edits import SECOND, built, data_file, fragment, inside, manifest
-from lance_conformance.recipes.handmade_files import reworked, words
+from lance_conformance.recipes.edits import SECOND, build, data_file, fragment, inside, manifest
+from lance_conformance.recipes.handmade_files import edited, words
 from lance_conformance.recipes.model import Maker, MessageEdit, Paths, Recipe
-from lance_conformance.recipes.oracle_made import dataset, stored, write
+from lance_conformance.recipes.oracle_files import dataset, stored, write
 
 
 def _tombstoned(uri: str) -> pa.Table:
@@ -79,8 +79,8 @@ _NO_VALUES = {"segments.0.range.start": 4, "segments.0.range.end": 4,
 
 def _given(ids: Paths, next_id: int) -> MessageEdit:
     """Give the rows of the first fragment other ids."""
-    held = built(pb.RowIdSequence, ids).SerializeToString()
-    return manifest({"fragments.0.inline_row_ids": held, "next_row_id": next_id})
+    sequence = build(pb.RowIdSequence, ids).SerializeToString()
+    return manifest({"fragments.0.inline_row_ids": sequence, "next_row_id": next_id})
 
 
 def _ids(edit: Paths) -> MessageEdit:
@@ -119,9 +119,9 @@ def _halved(files: list[DataFile]) -> list[DataFile]:
         part.CopyFrom(whole)
         part.path = path
         pairs = zip(whole.fields, whole.column_indices, strict=True)
-        kept = [(field_id, at) for field_id, at in pairs if (field_id == _LAST) == is_last]
-        part.fields[:] = [field_id for field_id, _ in kept]
-        part.column_indices[:] = [at for _, at in kept]
+        pairs_ = [(field_id, at) for field_id, at in pairs if (field_id == _LAST) == is_last]
+        part.fields[:] = [field_id for field_id, _ in pairs_]
+        part.column_indices[:] = [at for _, at in pairs_]
     return [first, second]
 
 
@@ -198,7 +198,7 @@ CASES: tuple[Recipe, ...] = (
     fault("rows-fewer", "fewer rows than the file has", "L.table.fragments.rows",
         fragment({"physical_rows": 3})),
     case("table/any/fragments/parents", "fields without a column: a struct, and one that is gone",
-        "L.table.datafile.indices", reworked(stored(pa.table({"s": [{"x": 1}, {"x": 2}]})),
+        "L.table.datafile.indices", edited(stored(pa.table({"s": [{"x": 1}, {"x": 2}]})),
             data_file({"fields": [0, 7, 1], "column_indices": [-1, -1, 0]})), reachable=True),
     fault("parents-column", "a column of a struct, of which only the fields have columns",
         "L.table.datafile.indices", data_file({"column_indices.0": 1})),
@@ -219,12 +219,12 @@ CASES: tuple[Recipe, ...] = (
         "L.file.schema.num-columns",
         data_file({"fields": lambda old: old[1:], "column_indices": lambda old: old[1:]})),
     case("table/any/fragments/null-child", "a field of a struct that is in no file is null",
-        "L.table.datafile.missing-field", reworked(stored(pa.table({"s": _POINTS}),
+        "L.table.datafile.missing-field", edited(stored(pa.table({"s": _POINTS}),
                 holds=pa.table({"s": pa.array(_POINTS.to_pylist(), _WIDER)})), manifest(
                 {"fields": lambda old: [*old, old[1]], "fields.2.name": "z", "fields.2.id": 2}))),
     case("table/any/fragments/lists-in-two-files", "lists of structs whose fields lie in two files",
         ("L.table.datafile.lookup", "L.table.datafile.lists"),
-        reworked(stored(_TWICE, _copied), fragment({"files": _halved}))),
+        edited(stored(_TWICE, _copied), fragment({"files": _halved}))),
     fault("lists-differ", "lists of other lengths in the second file", "L.table.datafile.lists",
         fragment({"files.1.column_indices.0": 2})),
     case("table/any/marks/nothing", "a table without a fragment, and no mark of one",
@@ -241,7 +241,7 @@ CASES: tuple[Recipe, ...] = (
                     "b": ["0", "2", "4", "5", "new", "new"]}), enable_stable_row_ids=True)),
     case("table/any/row-ids/segments", "row ids in segments of all five kinds",
         ("L.table.row-ids.message", "L.table.row-ids.segment", "L.table.row-ids.unique"),
-        reworked(_stable(), _given(_IDS, 51)), reachable=True),
+        edited(_stable(), _given(_IDS, 51)), reachable=True),
     lint("bitmap-padding", "a bit after the last row", "L.table.row-ids.bitmap",
         _ids({"segments.2.range_with_bitmap.bitmap": b"\r"})),
     lint("hole-twice", "a hole that occurs twice", "L.table.row-ids.holes",
@@ -266,7 +266,7 @@ CASES: tuple[Recipe, ...] = (
         manifest({"next_row_id": 50})),
     case("table/any/row-ids/wide", "row ids in a bitmap of two bytes, and beside two holes",
         ("L.table.row-ids.bitmap", "L.table.row-ids.holes"),
-        reworked(_stable([1000, 1005, 1007, 1008, 1009, 1011, 10, 12, 13, 14, 15, 17, 18]),
+        edited(_stable([1000, 1005, 1007, 1008, 1009, 1011, 10, 12, 13, 14, 15, 17, 18]),
             _given(_WIDE_IDS, 1012)), args={"columns": ["a"], "with": ["_rowid"]}, reachable=True),
     case("table/any/row-ids/fragments", "row ids of two fragments", "L.table.row-ids.unique",
         stored(numbered(0, 6), max_rows_per_file=3, enable_stable_row_ids=True)),
@@ -283,7 +283,7 @@ CASES: tuple[Recipe, ...] = (
                 "writer_feature_flags": lambda old: old | 2048})),
     case("table/any/row-ids/empty-segments", "segments without a value before one of three",
         ("L.table.row-ids.range", "L.table.row-ids.array"),
-        reworked(_stable([7, 8, 9]), _given(_NO_VALUES, 10)),
+        edited(_stable([7, 8, 9]), _given(_NO_VALUES, 10)),
         args={"columns": ["a"], "with": ["_rowid"]}),
     fault("array-untyped", "an array of no kind", "L.table.row-ids.array",
         _ids({"segments.1.array.u64_array": None})),

@@ -15,14 +15,14 @@ from pylanceref.file import LanceFileReader
 
 from lance_conformance.oracle import lance
 from lance_conformance.recipes import edits, model
+from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.cases.file_0_1.container import LEGACY
-from lance_conformance.recipes.change import apply
 from lance_conformance.recipes.columns import numbered
 from lance_conformance.recipes.constructors import case, fault, faults, lint
-from lance_conformance.recipes.edits import LAST, MANIFEST, THIRD, anew, data_file, index, manifest
-from lance_conformance.recipes.handmade_files import reworked, words
+from lance_conformance.recipes.edits import LAST, MANIFEST, THIRD, data_file, index, manifest, swap
+from lance_conformance.recipes.handmade_files import edited, words
 from lance_conformance.recipes.model import Recipe, Remove, Rename, Resize, SpanPatch
-from lance_conformance.recipes.oracle_made import stored, write
+from lance_conformance.recipes.oracle_files import stored, write
 
 _FIVE = pa.table({"a": pa.array([4, 1, 3, 0, 2], pa.int64())})
 _BRANCH = {"parentBranch": None, "parentVersion": 1, "createAt": 0, "manifestSize": 1}
@@ -38,13 +38,13 @@ def _detached(ds: Any) -> None:
     lance().LanceDataset.commit(ds.uri, operation, read_version=ds.version, detached=True)
 
 
-def _branch(name: str, said: Mapping[str, object]) -> Callable[[Any], None]:
+def _branch(name: str, document: Mapping[str, object]) -> Callable[[Any], None]:
     """Return what leaves a version by a branch of which something is said."""
 
     def leave(ds: Any) -> None:
         path = Path(ds.uri, "_refs", "branches", f"{name}.json")
         path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(said), encoding="utf-8")
+        path.write_text(json.dumps(document), encoding="utf-8")
 
     return leave
 
@@ -59,9 +59,9 @@ def _in_early_files(ds: Any) -> None:
     """Put the rows of an index in files of 0.1, as early releases did."""
     (folder,) = Path(ds.uri, "_indices").iterdir()
     for path in folder.iterdir():
-        held = LanceFileReader(path).read_all().to_table().replace_schema_metadata(None)
+        table = LanceFileReader(path).read_all().to_table().replace_schema_metadata(None)
         with tempfile.TemporaryDirectory() as name:
-            write(held, f"{name}/t", **LEGACY)
+            write(table, f"{name}/t", **LEGACY)
             (made,) = Path(name, "t", "data").iterdir()
             path.write_bytes(made.read_bytes())
 
@@ -82,11 +82,11 @@ def _sized(files: model.Files) -> model.Files:
 
 def _tag(**changed: object) -> Resize:
     tag = {"branch": None, "version": 1, "manifestSize": 1, **changed}
-    return anew(json.dumps(tag).encode(), "_refs/tags/*.json")
+    return swap(json.dumps(tag).encode(), "_refs/tags/*.json")
 
 
 def _other_branch(**changed: object) -> Resize:
-    return anew(json.dumps({**_BRANCH, **changed}).encode(), "_refs/branches/*.json")
+    return swap(json.dumps({**_BRANCH, **changed}).encode(), "_refs/branches/*.json")
 
 
 CASES: tuple[Recipe, ...] = (
@@ -141,34 +141,34 @@ CASES: tuple[Recipe, ...] = (
         stored(pa.table({"a": pa.array([1, 2], pa.int32()), "b": pa.array(["x", None])}))),
     case("table/any/manifest/early-index-listed", "an index of files of 0.1, which are listed",
         ("L.index.segment.files", "L.legacy.footer.version"),
-        reworked(stored(_FIVE, lambda ds: ds.create_scalar_index("a", "BTREE"), _in_early_files),
+        edited(stored(_FIVE, lambda ds: ds.create_scalar_index("a", "BTREE"), _in_early_files),
             _sized)),
     case("table/any/manifest/weekly", "a manifest of a writer whose version is no number",
         ("L.table.datafile.once", "L.table.fragments.ids"),
-        reworked(stored(pa.table({"a": pa.array([7, 9, 8], pa.int32())})),
+        edited(stored(pa.table({"a": pa.array([7, 9, 8], pa.int32())})),
             manifest({"writer_version.version": "weekly.build"}))),
     case("table/any/manifest/raised", "a manifest of a writer whose version has raised digits",
         ("L.table.datafile.once", "L.table.fragments.ids"),
-        reworked(stored(pa.table({"a": pa.array([7, 9, 8], pa.int32())})),
+        edited(stored(pa.table({"a": pa.array([7, 9, 8], pa.int32())})),
             manifest({"writer_version.version": "0.\u00b2.1"}))),
     case("table/any/manifest/covering", "an index that covers a second field",
-        "L.table.index.covering", reworked(stored(pa.table({"a": [0, 1, 2], "b": ["x", "y", "z"]}),
+        "L.table.index.covering", edited(stored(pa.table({"a": [0, 1, 2], "b": ["x", "y", "z"]}),
                 lambda ds: ds.create_scalar_index("a", "BTREE"),
                 lambda ds: ds.create_scalar_index("b", "BITMAP")), index(
                 {"fields": lambda old: [*old, 1], "covering_fields": lambda old: [*old, 1]}, THIRD),
             manifest({"reader_feature_flags": lambda old: old | 128,
-                    "writer_feature_flags": lambda old: old | 128, **edits.FORGOTTEN}, THIRD))),
+                    "writer_feature_flags": lambda old: old | 128, **edits.UNLOGGED}, THIRD))),
     *faults("table/any/manifest/plain",
         fault("max-id-next", "a fragment one above max_fragment_id", "L.table.fragments.max-id",
-            manifest(lambda m: edits.put(m.fragments[0], {"id": m.max_fragment_id + 1}))),
+            manifest(lambda m: edits.update(m.fragments[0], {"id": m.max_fragment_id + 1}))),
         fault("rows-next", "one row less than the file has", "L.table.fragments.rows",
             edits.fragment({"physical_rows": lambda old: old - 1})),
         fault("index-next", "the column one after the last", "L.file.schema.num-columns",
             data_file({"column_indices.0": 1})),
         fault("section-next", "a manifest one byte shorter than it is", "L.table.manifest.message",
-            edits.more("manifest section", "length", by=-1, target=MANIFEST)),
+            edits.add("manifest section", "length", by=-1, target=MANIFEST)),
         fault("only-footer", "nothing but a footer", "L.table.manifest.section",
-            anew(words(0) + words(0, 2, width=2) + b"LANC", "_versions/*.manifest")),
+            swap(words(0) + words(0, 2, width=2) + b"LANC", "_versions/*.manifest")),
         fault("no-files", "2**31 rows in no file", "L.table.limits.no-file",
             manifest({"fragments.0.files": [], "fragments.0.physical_rows": 2 ** 31})),
         fault("fragment-tree", "fragments in a tree", "L.table.flags.content",
@@ -238,7 +238,7 @@ CASES: tuple[Recipe, ...] = (
         fault("version-0-1", "a table of 0.1, with files of 2.1", "L.table.datafile.version",
             manifest({"data_format.version": "0.1"})),
         fault("section-more", "a manifest one byte longer than it is", "L.table.manifest.section",
-            edits.more("manifest section", "length", target=MANIFEST))),
+            edits.add("manifest section", "length", target=MANIFEST))),
     *faults("table/any/manifest/two-indices",
         lint("index-unique", "two indices of one uuid", "L.table.index.unique",
             edits.indices(lambda m: m.indices[1].uuid.CopyFrom(m.indices[0].uuid), THIRD)),
@@ -253,11 +253,11 @@ CASES: tuple[Recipe, ...] = (
     *faults("table/any/manifest/refs", lint("tag", "a tag that is no JSON", "L.table.refs.tag",
             Resize(keep=-1, target="_refs/tags/*.json")),
         lint("branch", "a branch without its parent's version", "L.table.refs.branch",
-            anew(b"{}", "_refs/branches/*.json")),
+            swap(b"{}", "_refs/branches/*.json")),
         lint("tag-version", "a tag of a version that does not exist", "L.table.refs.exists",
             Resize(keep=0, append=b'{"branch":null,"version":9,"manifestSize":1}',
                 target="_refs/tags/*.json")), lint("tag-list", "a tag that is a list",
-            "L.table.refs.tag", anew(b"[]", "_refs/tags/*.json")),
+            "L.table.refs.tag", swap(b"[]", "_refs/tags/*.json")),
         lint("tag-negative", "a tag of version -1", "L.table.refs.tag", _tag(version=-1)),
         lint("tag-text", 'a tag of version "1"', "L.table.refs.tag", _tag(version="1")),
         lint("tag-true", "a tag of version true", "L.table.refs.tag", _tag(version=True)),
@@ -266,7 +266,7 @@ CASES: tuple[Recipe, ...] = (
         lint("tag-branch-name", "a tag of a branch whose name has a space",
             "L.table.refs.branch-name", _tag(branch="a b")),
         lint("branch-list", "a branch that is a list", "L.table.refs.branch",
-            anew(b"[]", "_refs/branches/*.json")),
+            swap(b"[]", "_refs/branches/*.json")),
         lint("branch-metadata", "metadata of a branch that are a list", "L.table.refs.branch",
             _other_branch(metadata=[])),
         lint("branch-identifier", "versions of a branch without their ids", "L.table.refs.branch",
@@ -325,7 +325,7 @@ CASES: tuple[Recipe, ...] = (
             manifest({"index_section": 2 ** 41}, edits.SECOND),
             also="L.table.manifest.index-section"),
         fault("overlap", "the index section where the transaction lies", "L.table.manifest.section",
-            manifest(lambda m: edits.put(m, {"index_section": m.transaction_section}),
+            manifest(lambda m: edits.update(m, {"index_section": m.transaction_section}),
                 edits.SECOND), also="L.table.manifest.overlap"),
         fault("cleaned", "a file that a cleanup took away, though the version needs it",
             "L.table.files.exist", Remove("data/*.lance"), also="L.table.cleanup.referenced"),
@@ -346,7 +346,7 @@ CASES: tuple[Recipe, ...] = (
             Rename("_versions/1.manifest", "_versions/18446744073709551615.manifest"))),
     *faults("table/any/manifest/covering", lint("covering-first",
             "an index that covers the first of its fields", "L.table.index.covering",
-            index(lambda m: edits.put(m, {"covering_fields.0": m.fields[0]}), THIRD)),
+            index(lambda m: edits.update(m, {"covering_fields.0": m.fields[0]}), THIRD)),
         lint("index-covering", "an index that covers all of its fields", "L.table.index.covering",
             index(lambda m: m.covering_fields.insert(0, m.fields[0]), THIRD)),
         lint("covering-flag", "an index that covers a field, with its flag for writers alone",

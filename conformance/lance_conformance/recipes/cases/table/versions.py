@@ -19,11 +19,11 @@ from pylanceref.operation import LanceOperation as Op
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.cases.transactions.commits import rows
 from lance_conformance.recipes.constructors import Clauses, act, case
-from lance_conformance.recipes.edits import index, inner, manifest, manifest_of, transaction
-from lance_conformance.recipes.handmade_files import reworked
+from lance_conformance.recipes.edits import at_path, index, manifest, manifest_of, transaction
+from lance_conformance.recipes.handmade_files import edited
 from lance_conformance.recipes.model import Change, Recipe
-from lance_conformance.recipes.oracle_made import Step, dataset, released, write
-from lance_conformance.recipes.staging import Staged, staged
+from lance_conformance.recipes.oracle_files import Step, by_release, dataset, write
+from lance_conformance.recipes.scenario_plans import Commits, plan_of
 
 LAST = -1
 _ARMS = [
@@ -87,8 +87,8 @@ def _fill_message(message: Message, field: FieldDescriptor, arm: int, depth: int
             text = entry.type == FieldDescriptor.TYPE_STRING
             getattr(message, field.name)[name] = "x" if text else b"\x00"
     elif depth < 6:
-        held = getattr(message, field.name)
-        inner = held.add() if field.is_repeated else held
+        value = getattr(message, field.name)
+        inner = value.add() if field.is_repeated else value
         inner.SetInParent()
         fill(inner, arm, depth + 1)
 
@@ -117,9 +117,9 @@ def _as(arm: str, choice: int) -> Callable[[Message], None]:
     def edit(message: Message) -> None:
         whole = transaction_pb2.Transaction(read_version=1, uuid="x", tag="x")
         whole.transaction_properties["x"] = "x"
-        held = getattr(whole, arm)
-        held.SetInParent()
-        fill(held, choice)
+        fields = getattr(whole, arm)
+        fields.SetInParent()
+        fill(fields, choice)
         message.CopyFrom(whole)
 
     return edit
@@ -129,8 +129,8 @@ def _filled(message: Manifest) -> None:
     """Set every field that the manifest leaves out, but those that say what is in the file."""
     whole = table_pb2.Manifest()
     fill(whole)
-    kept = ("index_section", "transaction_section", "fragments", "fields", "version", "timestamp")
-    for name in (*kept, "fragment_tree"):
+    built = ("index_section", "transaction_section", "fragments", "fields", "version", "timestamp")
+    for name in (*built, "fragment_tree"):
         whole.ClearField(name)
     for field, value in message.ListFields():
         if field.is_repeated and field.message_type is None:
@@ -152,7 +152,7 @@ def _future(path: str) -> Callable[[Message], None]:
     """Give the message at `path` (names and numbers with dots) a field of the future."""
 
     def edit(message: Message) -> None:
-        inner(message, path).MergeFromString(b"\xc2\x0c\x01x")
+        at_path(message, path).MergeFromString(b"\xc2\x0c\x01x")
 
     return edit
 
@@ -167,12 +167,12 @@ def _indexed(uri: str) -> pa.Table:
     return rows(0, 6)
 
 
-def _append_beside(uri: str) -> Staged:
+def _append_beside(uri: str) -> Commits:
     table = _indexed(uri)
     facts = {"indices": [{"name": "i", "index_details": "/lance.table.FutureIndexDetails"}]}
     operation = Op.Append(commits.new(uri, rows(6, 7)))
     table = pa.concat_tables([table, rows(6, 7)])
-    return Staged(((operation, 3),), table, facts, changes=(_FUTURE_INDEX,))
+    return Commits(((operation, 3),), table, facts, changes=(_FUTURE_INDEX,))
 
 
 _PLAIN = dataset(_held(6), _without_files)
@@ -265,7 +265,7 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/versions/tag", "a version by its tag", "L.table.refs.tag", dataset(_held(4)),
         args={"tag": "second"}),
     case("table/any/versions/branch", "the latest version of a branch", "L.table.refs.branch",
-        reworked(dataset(_branched, lambda name: "/_transactions/" not in name),
+        edited(dataset(_branched, lambda name: "/_transactions/" not in name),
             transaction({"clone.ref_path": "memory:///left"}, f"tree/line/{manifest_of(2)}"),
             *(manifest(_elsewhere, f"tree/line/{manifest_of(n)}") for n in (2, 3))),
         args={"branch": "line"}, reachable=True),
@@ -274,22 +274,22 @@ CASES: tuple[Recipe, ...] = (
         facts={"latest": "3", "versions": [{"version": "1"}, {"version": "2", "tags": ["second"]},
                 {"version": "3"}]}),
     case("table/any/versions/every-operation", "old versions by operations of every kind and field",
-        "L.txn.inline.message", reworked(dataset(_every_operation, _without_files), *_OPERATIONS),
+        "L.txn.inline.message", edited(dataset(_every_operation, _without_files), *_OPERATIONS),
         reachable=True),
     case("table/any/forward/operation", "the latest version is by an operation of the future",
-        "L.txn.inline.message", reworked(_PLAIN, transaction(_unknown_arm, _LAST)), kind="forward",
+        "L.txn.inline.message", edited(_PLAIN, transaction(_unknown_arm, _LAST)), kind="forward",
         reachable=True),
     *(case(f"table/any/forward/field-{name}", f"a field of the future in {name}",
-            "L.table.manifest.unknown-field", reworked(_PLAIN, manifest(_future(path), _LAST)),
+            "L.table.manifest.unknown-field", edited(_PLAIN, manifest(_future(path), _LAST)),
             kind="forward", reachable=True) for name,
         path in {"manifest": "", "fragment": "fragments.0", "schema": "fields.0",
             "data-file": "fragments.0.files.0"}.items()),
     case("table/any/forward/index", "an index of a type and version of the future",
-        "L.table.index.unknown", reworked(dataset(_indexed), _FUTURE_INDEX), kind="forward",
+        "L.table.index.unknown", edited(dataset(_indexed), _FUTURE_INDEX), kind="forward",
         reachable=True),
     act("txn/any/forward/append-index", "an Append leaves an index of the future as it is",
-        "L.table.index.unknown", staged(_append_beside)),
+        "L.table.index.unknown", plan_of(_append_beside)),
     *(case(f"table/any/backward/{release.replace('.', '-')}-{slug}", title, clauses,
-            released(release, _TABLES, steps, options), kind="backward") for release, slug, title,
+            by_release(release, _TABLES, steps, options), kind="backward") for release, slug, title,
         clauses, steps, options in _BACKWARD),
 )  # fmt: skip

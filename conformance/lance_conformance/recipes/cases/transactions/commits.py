@@ -27,8 +27,8 @@ from lance_conformance.recipes import edits
 from lance_conformance.recipes.constructors import case, faults, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, indices, manifest, transaction
 from lance_conformance.recipes.model import Maker, Recipe
-from lance_conformance.recipes.oracle_made import dataset, write
-from lance_conformance.recipes.staging import Staged
+from lance_conformance.recipes.oracle_files import dataset, write
+from lance_conformance.recipes.scenario_plans import Commits
 
 
 def column_file(uri: str, name: str, values: list[int], field: int, slug: str) -> metadata_DataFile:
@@ -43,8 +43,8 @@ def column_file(uri: str, name: str, values: list[int], field: int, slug: str) -
 def only(uri: str, name: str, version: int | None = None) -> PublicSchema:
     """Return the schema of a table with one field left."""
     schema = lance_schema(pylanceref.dataset(uri, version=version).lance_schema)
-    left = tuple(field for field in schema.fields if field.name == name)
-    return PublicSchema(LanceSchema(left))
+    remaining = tuple(field for field in schema.fields if field.name == name)
+    return PublicSchema(LanceSchema(remaining))
 
 
 def replacement(uri: str, fragment: int, name: str, values: list[int], field: int) -> Any:
@@ -82,9 +82,9 @@ def mixed(uri: str) -> None:
 
 def without(fragment: LanceFragment, predicate: str) -> FragmentMetadata:
     """Return a fragment without some of its rows."""
-    left = fragment.delete(predicate)
-    assert left is not None
-    return left
+    remaining = fragment.delete(predicate)
+    assert remaining is not None
+    return remaining
 
 
 def changed_columns(fragment: LanceFragment, **others: Any) -> Op.Update:
@@ -101,7 +101,7 @@ Fragments = list[LanceFragment]
 Before = Callable[[str], Fragments]
 """Makes a table at a URI, and returns the fragments of its last version."""
 
-Build = Callable[[str], Staged]
+Build = Callable[[str], Commits]
 """Makes a table at a URI, and stages operations on it."""
 
 
@@ -150,10 +150,10 @@ def stage(
     The operation is made from the URI and the fragments; `read` are arguments of the last reading.
     """
 
-    def build(uri: str) -> Staged:
+    def build(uri: str) -> Commits:
         fragments = before(uri)
         version = pylanceref.dataset(uri).version
-        return Staged(((make(uri, fragments), version),), table, facts, read or {})
+        return Commits(((make(uri, fragments), version),), table, facts, read or {})
 
     return build
 
@@ -187,11 +187,11 @@ def _with_versions(table: pa.Table, *columns: list[int]) -> pa.Table:
 
 def _moved_row(uri: str, fragments: Fragments) -> Op.BaseOperation:
     """Move row 1 under its id to a fragment that also holds a new row."""
-    left = without(fragments[0], "a = 1")
+    first = without(fragments[0], "a = 1")
     (moved,) = new(uri, pa.table({"a": [1, 9], "b": [99, 90]}))
-    ids = edits.built(pb.RowIdSequence, {"segments.0.range.start": 1, "segments.0.range.end": 2})
+    ids = edits.build(pb.RowIdSequence, {"segments.0.range.start": 1, "segments.0.range.end": 2})
     moved.row_id_meta = RowIdMeta(ids.SerializeToString())
-    return Op.Update(updated_fragments=[left], new_fragments=[moved], update_mode="rewrite_rows")
+    return Op.Update(updated_fragments=[first], new_fragments=[moved], update_mode="rewrite_rows")
 
 
 _IN_B = pa.schema({"b": pa.int64()})
@@ -281,8 +281,8 @@ def _entry(name: str, number: int) -> Callable[[IndexSection], None]:
 
     def edit(section: IndexSection) -> None:
         uuid = number.to_bytes(16, "big")
-        edits.put(section, {"indices": lambda old: [*old, old[0]], "indices.1.name": name})
-        edits.put(section.indices[1], {"uuid.uuid": uuid})
+        edits.update(section, {"indices": lambda old: [*old, old[0]], "indices.1.name": name})
+        edits.update(section.indices[1], {"uuid.uuid": uuid})
         set_covered(section.indices[1], {0})
 
     return edit

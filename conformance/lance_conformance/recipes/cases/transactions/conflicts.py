@@ -14,8 +14,8 @@ from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.cases.transactions.commits import ALL, MERGED, OTHER_B, WITHOUT_1
 from lance_conformance.recipes.constructors import Clauses, act
 from lance_conformance.recipes.edits import THIRD, transaction
-from lance_conformance.recipes.model import Acting, Recipe, Remove
-from lance_conformance.recipes.staging import Staged, staged
+from lance_conformance.recipes.model import Recipe, Remove, Scenario
+from lance_conformance.recipes.scenario_plans import Commits, plan_of
 
 
 def _append(uri: str) -> Any:
@@ -44,9 +44,9 @@ def _delete_whole(uri: str) -> Any:
 
 
 def _update(uri: str) -> Any:
-    left, moved = (_fragment(uri, 0).delete("a = 2"), pa.table({"a": [2], "b": [99]}))
+    rest, moved = (_fragment(uri, 0).delete("a = 2"), pa.table({"a": [2], "b": [99]}))
     return Op.Update(
-        updated_fragments=[left], new_fragments=commits.new(uri, moved), update_mode="rewrite_rows"
+        updated_fragments=[rest], new_fragments=commits.new(uri, moved), update_mode="rewrite_rows"
     )
 
 
@@ -56,9 +56,9 @@ def _update_column(uri: str) -> Any:
 
 def _rewrite(number: int) -> Stage:
     def stage(uri: str) -> Any:
-        held, start = (_fragment(uri, number).metadata, 3 * number)
+        metadata, start = (_fragment(uri, number).metadata, 3 * number)
         return Op.Rewrite(
-            [Op.RewriteGroup([held], commits.new(uri, commits.rows(start, start + 3)))], []
+            [Op.RewriteGroup([metadata], commits.new(uri, commits.rows(start, start + 3)))], []
         )
 
     return stage
@@ -103,31 +103,31 @@ STAGES: Mapping[str, Stage] = {"append": _append, "overwrite": _overwrite,
 
 
 def _over(facts: Mapping[str, object], theirs: Stage, ours: Stage, table: pa.Table) -> Any:
-    def build(uri: str) -> Staged:
+    def build(uri: str) -> Commits:
         commits.base(uri)
         first, second = (theirs(uri), ours(uri))
         pylanceref.LanceDataset.commit(uri, first, read_version=2)
-        return Staged(((second, 2),), table, facts)
+        return Commits(((second, 2),), table, facts)
 
     return build
 
 
 def _unknown_arm(message: Transaction) -> None:
     """Make an operation of the future of it: its message under number 150."""
-    held = message.append.SerializeToString()
+    append = message.append.SerializeToString()
     message.ClearField("append")
-    message.MergeFromString(b"\xb2\t" + bytes([len(held)]) + held)
+    message.MergeFromString(b"\xb2\t" + bytes([len(append)]) + append)
 
 
-def _after_unknown(read_version: int) -> Callable[[str], Staged]:
-    def build(uri: str) -> Staged:
+def _after_unknown(read_version: int) -> Callable[[str], Commits]:
+    def build(uri: str) -> Commits:
         commits.base(uri)
         ours = Op.Append(commits.new(uri, commits.rows(7, 8)))
         pylanceref.LanceDataset.commit(uri, _append(uri), read_version=2)
-        held = 8 if read_version == 3 else 7
+        num_rows = 8 if read_version == 3 else 7
         changes = (transaction(_unknown_arm, THIRD), Remove("_transactions/2-*.txn"))
         facts = {"version": "4" if read_version == 3 else "3"}
-        return Staged(((ours, read_version),), commits.rows(0, held), facts, changes=changes)
+        return Commits(((ours, read_version),), commits.rows(0, num_rows), facts, changes=changes)
 
     return build
 
@@ -143,15 +143,15 @@ def _and_6(table: pa.Table) -> pa.Table:
     return pa.concat_tables([table, commits.rows(6, 7)])
 
 
-def _rebased(slug: str, title: str, clauses: Clauses, *made: Any, **facts: Any) -> Acting:
+def _rebased(slug: str, title: str, clauses: Clauses, *made: Any, **facts: Any) -> Scenario:
     """Return the case of an operation that goes over another one, and makes version 4."""
-    plan = staged(_over({"version": "4", **facts}, *made))
+    plan = plan_of(_over({"version": "4", **facts}, *made))
     return act(f"txn/any/over/{slug}", title, clauses, plan, allowed=("rebased",))
 
 
-def _conflict(slug: str, title: str, clause: str, *made: Any) -> Acting:
+def _conflict(slug: str, title: str, clause: str, *made: Any) -> Scenario:
     """Return the case of an operation that conflicts with another one; version 3 stays the last."""
-    plan, case = staged(_over({"version": "3"}, *made)), f"txn/any/over/{slug}"
+    plan, case = plan_of(_over({"version": "3"}, *made)), f"txn/any/over/{slug}"
     return act(case, title, (), plan, broken=(clause,), allowed=("conflict",))
 
 
@@ -286,8 +286,8 @@ CASES: tuple[Recipe, ...] = (
     _conflict("schema-key-merge", "schema metadata over a Merge", "L.txn.conflict.settings", _merge,
         _schema_key, MERGED),
     act("txn/any/over/unknown", "an Append over an operation of the future", (),
-        staged(_after_unknown(2)), broken=("L.txn.conflict.unknown",),
+        plan_of(_after_unknown(2)), broken=("L.txn.conflict.unknown",),
         allowed=("conflict", "refused")),
     act("txn/any/over/unknown-read", "an Append to a version made by an operation of the future",
-        "L.txn.conflict.unknown", staged(_after_unknown(3))),
+        "L.txn.conflict.unknown", plan_of(_after_unknown(3))),
 )  # fmt: skip

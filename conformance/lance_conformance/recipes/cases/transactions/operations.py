@@ -15,23 +15,23 @@ from lance_conformance.recipes.cases.transactions.commits import ALL, base, inde
 from lance_conformance.recipes.constructors import act
 from lance_conformance.recipes.edits import FIRST, SECOND, manifest
 from lance_conformance.recipes.model import Recipe
-from lance_conformance.recipes.oracle_made import write
-from lance_conformance.recipes.staging import Staged, staged
+from lance_conformance.recipes.oracle_files import write
+from lance_conformance.recipes.scenario_plans import Commits, plan_of
 
 
-def _first(uri: str) -> Staged:
+def _first(uri: str) -> Commits:
     fragments = commits.new(uri, commits.rows(0, 2), "overwrite")
     facts = {"version": "1", "max_fragment_id": 0, "next_row_id": "0"}
-    return Staged(((Op.Overwrite(ALL.schema, fragments), 0),), commits.rows(0, 2), facts)
+    return Commits(((Op.Overwrite(ALL.schema, fragments), 0),), commits.rows(0, 2), facts)
 
 
-def _two_appends(uri: str) -> Staged:
+def _two_appends(uri: str) -> Commits:
     """Two writers append, both after version 2."""
     base(uri)
     first, second = (commits.new(uri, commits.rows(number, number + 1)) for number in (6, 7))
     facts = {"version": "4", "fragments": [{"id": "0"}, {"id": "1"}, {"id": "2"}, {"id": "3"}]}
     both = ((Op.Append(first), 2), (Op.Append(second), 2))
-    return Staged(both, commits.rows(0, 8), facts, actors="ab")
+    return Commits(both, commits.rows(0, 8), facts, actors="ab")
 
 
 def _no_rows(uri: str) -> commits.Fragments:
@@ -79,19 +79,19 @@ _RESERVED = commits.base_and(
 _KEY = Op.UpdateMap({"k": "v"})
 
 
-def _bases(uri: str) -> Staged:
+def _bases(uri: str) -> Commits:
     """Add two base paths: they get the next ids."""
     base(uri)
     operation = Op.UpdateBases([DatasetBasePath("memory:///one", "one", True)])
     more = Op.UpdateBases([DatasetBasePath("memory:///two", "two")])
     facts = {"base_paths": [{"id": 1, "name": "one", "is_dataset_root": True}, {"id": 2}]}
-    return Staged(((operation, 2), (more, 3)), ALL, facts)
+    return Commits(((operation, 2), (more, 3)), ALL, facts)
 
 
-def _same_base(uri: str) -> Staged:
+def _same_base(uri: str) -> Commits:
     first, _ = _bases(uri).operations
-    again = Op.UpdateBases([DatasetBasePath("memory:///three", "one")])
-    return Staged((first, (again, 3)), ALL, {"version": "3"})
+    duplicate = Op.UpdateBases([DatasetBasePath("memory:///three", "one")])
+    return Commits((first, (duplicate, 3)), ALL, {"version": "3"})
 
 
 KNOWN = {1: 3, 16: 3, 32: 2, 128: 3, 256: 3, 1024: 3, 2048: 3, 16384: 3}
@@ -111,6 +111,7 @@ _UNKNOWN = {512: 2, 4096: 2, 8192: 2, 131072: 2, 2**40: 2, 2**63: 2}
 """Bits that no released version knows."""
 
 _WORDS = {2: "the writer word", 3: "both words"}
+_REFUSES = "L.table.flags.writer-refuses"
 
 
 def _rewrite_stranger(uri: str, fragments: commits.Fragments) -> Op.BaseOperation:
@@ -144,104 +145,104 @@ _REFUSED: tuple[tuple[str, str, str, commits.Build], ...] = (
 
 CASES: tuple[Recipe, ...] = (
     act("txn/any/rows/append", "an Append takes the next fragment id",
-        ("L.table.fragments.ids", "L.table.naming.version"), staged(commits.append)),
+        ("L.table.fragments.ids", "L.table.naming.version"), plan_of(commits.append)),
     act("txn/any/rows/append-stable", "appended rows get ids and versions by the commit",
-        "L.table.row-versions.new", staged(commits.append_stable)),
+        "L.table.row-versions.new", plan_of(commits.append_stable)),
     act("txn/any/rows/two-appends", "two writers append after one version: both stand",
-        "L.txn.conflict.append", staged(_two_appends), allowed=("rebased",)),
+        "L.txn.conflict.append", plan_of(_two_appends), allowed=("rebased",)),
     act("txn/any/rows/first", "an Overwrite where there is no table makes version 1",
-        "L.table.naming.v2", staged(_first)),
+        "L.table.naming.v2", plan_of(_first)),
     act("txn/any/rows/overwrite", "an Overwrite keeps config and what was given out",
-        "L.txn.op.overwrite", staged(commits.overwrite)),
-    act("txn/any/rows/delete", "a Delete of one row", "L.txn.op.delete", staged(commits.delete)),
+        "L.txn.op.overwrite", plan_of(commits.overwrite)),
+    act("txn/any/rows/delete", "a Delete of one row", "L.txn.op.delete", plan_of(commits.delete)),
     act("txn/any/rows/delete-more", "a Delete in a fragment that has a deletion file",
         "L.txn.op.delete",
-        staged(stage(commits.base_and(lambda uri: pylanceref.dataset(uri).delete("a = 0")),
+        plan_of(stage(commits.base_and(lambda uri: pylanceref.dataset(uri).delete("a = 0")),
                 lambda _, held: Op.Delete([commits.without(held[0], "a = 1")], [], "a = 1"),
                 commits.rows(2, 6),
                 fragments=[{"deletion_file": {"num_deleted_rows": "2"}}, {"id": "1"}]))),
     act("txn/any/rows/delete-fragment", "a Delete of a whole fragment", "L.txn.op.delete",
-        staged(stage(base, lambda *_: Op.Delete([], [0], "a < 3"), commits.rows(3, 6),
+        plan_of(stage(base, lambda *_: Op.Delete([], [0], "a < 3"), commits.rows(3, 6),
                 fragments=[{"id": "1"}], max_fragment_id=1))),
     act("txn/any/rows/update", "an Update moves a row to a new fragment", "L.txn.op.update",
-        staged(commits.update)),
+        plan_of(commits.update)),
     act("txn/any/rows/update-stable", "a moved row keeps its id, a new one beside it gets the next",
-        "L.table.row-versions.moved", staged(commits.update_stable)),
+        "L.table.row-versions.moved", plan_of(commits.update_stable)),
     act("txn/any/rows/update-columns", "an Update of a column leaves the rows where they are",
-        ("L.txn.op.update", "L.table.row-versions.updated"), staged(commits.update_columns)),
+        ("L.txn.op.update", "L.table.row-versions.updated"), plan_of(commits.update_columns)),
     act("txn/any/rows/rewrite", "a Rewrite of two fragments to one", "L.txn.op.rewrite",
-        staged(commits.rewrite)),
+        plan_of(commits.rewrite)),
     act("txn/any/rows/reserve", "a ReserveFragments raises the highest id", "L.txn.op.reserve",
-        staged(commits.reserve)),
+        plan_of(commits.reserve)),
     act("txn/any/rows/reserve-first", "a ReserveFragments in a table without any fragment",
-        "L.txn.op.reserve", staged(stage(_no_rows, lambda *_: Op.ReserveFragments(2),
+        "L.txn.op.reserve", plan_of(stage(_no_rows, lambda *_: Op.ReserveFragments(2),
                 commits.rows(0, 0), max_fragment_id=1))),
     act("txn/any/rows/restore", "a Restore lowers neither fragment ids nor row ids",
-        "L.txn.op.restore", staged(commits.restore)),
+        "L.txn.op.restore", plan_of(commits.restore)),
     act("txn/any/rows/sticky", "the flag of mixed versions stays when its files are gone",
-        "L.table.flags.sticky", staged(commits.sticky)),
+        "L.table.flags.sticky", plan_of(commits.sticky)),
     act("txn/any/rows/sticky-restore", "the flag of mixed versions stays over a Restore",
-        "L.table.flags.sticky", staged(stage(commits.base_and(commits.mixed),
+        "L.table.flags.sticky", plan_of(stage(commits.base_and(commits.mixed),
                 lambda *_: Op.Restore(2), ALL, **commits.MIXED_FLAGS))),
     act("txn/any/columns/merge", "a Merge lists every fragment with its new file", "L.txn.op.merge",
-        staged(stage(base, _merge, commits.MERGED,
+        plan_of(stage(base, _merge, commits.MERGED,
                 fields=[{"id": 0}, {"id": 1}, {"name": "c", "id": 2}],
                 fragments=[{"files": [{}, {"fields": [2]}]}] * 2))),
     act("txn/any/columns/project", "a Project keeps field ids and drops files without a field",
-        "L.txn.op.project", staged(commits.project)),
+        "L.txn.op.project", plan_of(commits.project)),
     act("txn/any/columns/replace", "a DataReplacement puts a file beside a tombstone",
         "L.txn.op.data-replacement",
-        staged(stage(base, lambda uri, _: commits.replacement(uri, 0, "b", [7, 8, 9], 1),
+        plan_of(stage(base, lambda uri, _: commits.replacement(uri, 0, "b", [7, 8, 9], 1),
                 commits.OTHER_B, fragments=commits.REPLACED))),
     act("txn/any/columns/replace-last",
         "a file is no longer listed once all its columns are replaced",
-        "L.table.datafile.all-replaced", staged(commits.replace_last)),
+        "L.table.datafile.all-replaced", plan_of(commits.replace_last)),
     act("txn/any/indices/create", "a CreateIndex takes out the entry it removes",
-        "L.txn.op.create-index", staged(commits.create_index)),
+        "L.txn.op.create-index", plan_of(commits.create_index)),
     act("txn/any/indices/second", "a CreateIndex puts its entry after the others",
         ("L.txn.op.create-index", "L.txn.conflict.index"),
-        staged(stage(commits.indexed(index_columns(1, "i", 0, {0})),
+        plan_of(stage(commits.indexed(index_columns(1, "i", 0, {0})),
                 lambda *_: Op.CreateIndex([index_columns(2, "k", 1, {0, 1})], []), ALL,
                 indices=[{"name": "i"}, {"name": "k", "fields": [1]}]))),
     act("txn/any/indices/field-goes", "an index goes with its field", "L.txn.op.index-fields",
-        staged(stage(
+        plan_of(stage(
                 commits.indexed(index_columns(1, "i", 0, {0, 1}), index_columns(2, "k", 1, {0, 1})),
                 lambda uri, _: Op.Project(commits.only(uri, "a")), ALL.select(["a"]),
                 indices=[{"name": "i"}]))),
     act("txn/any/indices/dead", "of two entries the one without a live fragment goes",
-        "L.txn.op.index-dead", staged(commits.dead)),
+        "L.txn.op.index-dead", plan_of(commits.dead)),
     act("txn/any/indices/uncovered", "a fragment whose indexed column is updated is uncovered",
-        "L.txn.op.update-index", staged(commits.uncovered)),
+        "L.txn.op.update-index", plan_of(commits.uncovered)),
     act("txn/any/indices/uncovered-replaced",
         "a fragment whose indexed column is replaced is uncovered", "L.txn.op.update-index",
-        staged(stage(commits.indexed(index_columns(1, "k", 1, {0, 1})),
+        plan_of(stage(commits.indexed(index_columns(1, "k", 1, {0, 1})),
                 lambda uri, _: commits.replacement(uri, 0, "b", [7, 8, 9], 1), commits.OTHER_B,
                 indices=commits.SECOND_COVERED))),
     act("txn/any/indices/all-rewritten", "a Rewrite of all that an index covers",
         "L.txn.op.rewrite-index",
-        staged(stage(_RESERVED, lambda uri, held: _all_in_one(uri, held, 2), ALL,
+        plan_of(stage(_RESERVED, lambda uri, held: _all_in_one(uri, held, 2), ALL,
                 indices=[{"uuid": commits.SECOND_UUID,
                         "fragment_bitmap": "OjAAAAEAAAAAAAAAEAAAAAIA"}]))),
     act("txn/any/settings/four-maps", "an UpdateConfig sets a key in each map",
-        "L.txn.op.update-config", staged(
+        "L.txn.op.update-config", plan_of(
             stage(base, lambda *_: _config(config=_KEY, table_metadata=_KEY, schema_metadata=_KEY,
                     field_metadata={1: _KEY}), ALL, config={"kept": "1", "k": "v"},
                 table_metadata={"k": "v"}, schema_metadata={"k": "dg=="},
                 fields=[{"metadata": {}}, {"metadata": {"k": "dg=="}}]))),
     act("txn/any/settings/unset", "an entry without a value takes its key out",
         "L.txn.op.update-config",
-        staged(stage(base, lambda *_: _config(config=Op.UpdateMap({"kept": None})), ALL, config={},
+        plan_of(stage(base, lambda *_: _config(config=Op.UpdateMap({"kept": None})), ALL, config={},
                 reader_feature_flags="0", writer_feature_flags="0"))),
     act("txn/any/settings/replace", "`replace` empties the map first", "L.txn.op.update-config",
-        staged(stage(base, lambda *_: _config(config=Op.UpdateMap({"k": "v"}, replace=True)), ALL,
+        plan_of(stage(base, lambda *_: _config(config=Op.UpdateMap({"k": "v"}, replace=True)), ALL,
                 config={"k": "v", "kept": None}))),
     act("txn/any/settings/bases", "base paths get the next ids", "L.txn.op.update-bases",
-        staged(_bases)),
+        plan_of(_bases)),
     *(act(f"txn/any/flags/{'known' if bit in KNOWN else 'unknown'}-{bit}",
             f"an Append to a table with flag {bit} in {_WORDS[words]}",
-            ("L.table.flags.writer-refuses",) if bit in KNOWN else (), staged(_flagged(bit, words)),
-            broken=() if bit in KNOWN else ("L.table.flags.writer-refuses",), writer_flags=bit)
+            (_REFUSES,) if bit in KNOWN else (), plan_of(_flagged(bit, words)),
+            broken=() if bit in KNOWN else (_REFUSES,), writer_flags=bit)
         for bit, words in {**KNOWN, **_UNKNOWN}.items()),
-    *(act(f"txn/any/{slug}", title, (), staged(build), broken=(clause,),
+    *(act(f"txn/any/{slug}", title, (), plan_of(build), broken=(clause,),
             allowed=("refused", "conflict")) for slug, title, clause, build in _REFUSED),
 )  # fmt: skip

@@ -1,0 +1,261 @@
+"""One run of the suite: selection of cases, judging an adapter, comparison with known failures."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lance_conformance import (
+    __version__,
+    cases,
+    known_failures,
+    profiles,
+    register,
+    resources,
+    runner,
+    suite_subset,
+)
+from lance_conformance.cancellation import CancelToken
+from lance_conformance.cases import Selection
+from lance_conformance.known_failures import KnownFailure, Triage
+from lance_conformance.outcomes import GOOD, Outcome
+from lance_conformance.reports import jsonl, score
+from lance_conformance.reports.journal import UNFINISHED, Journal, resume
+from lance_conformance.reports.jsonl import Run
+from lance_conformance.reports.rerun import shown_command
+from lance_conformance.runner import CaseResult, Progress, RunResults
+from lance_conformance.scratch import scratch_folder
+from lance_conformance.session import Claims
+from lance_conformance.untrusted_text import printable
+
+REFERENCE = (sys.executable, "-m", "lance_conformance.adapters.reference")
+"""The default adapter."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of a run.
+
+    `journal` is the folder to which finished cases are written; `resume` reuses those in it.
+    `timeout` replaces the seconds that cases allow for a request, `timeout_factor` multiplies them;
+    `max_failures` unexpected results end the run.
+    """
+
+    command: Sequence[str] = REFERENCE
+    selection: Selection = field(default_factory=Selection)
+    fixtures: Path | None = None
+    known: Path | None = None
+    jobs: int = 1
+    isolate: bool = False
+    timeout: float | None = None
+    journal: Path | None = None
+    resume: bool = False
+    timeout_factor: float = 1.0
+    max_failures: int | None = None
+
+
+CaseSelection = tuple[list[cases.Case], list[cases.Case]]
+"""The active cases of the suite, and those of a selection."""
+
+
+def select_cases(order: RunOptions) -> CaseSelection:
+    """Return the active cases of the suite, and the selected ones."""
+    every = cases.load(order.fixtures)
+    return [case for case in every if case.is_active], cases.select(every, order.selection)
+
+
+def run_suite(
+    order: RunOptions,
+    progress: Progress | None = None,
+    stop: CancelToken | None = None,
+    choice: CaseSelection | None = None,
+) -> Run:
+    """Run the selected cases, with a journal if a folder is given.
+
+    `choice` is the result of `select_cases`, if already known. A cancelled run is incomplete.
+    Raises AdapterUnusable, CannotResume, CaseError, KnownError, ResourceMissing; Cancelled before
+    the adapter has answered `hello`.
+    """
+    if stop is None:
+        with CancelToken() as own:
+            return run_suite(order, progress, own, choice)
+    started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    listed = known_failures.load(order.known) if order.known is not None else []
+    active, chosen = choice or select_cases(order)
+    part = describe_subset(order, active)
+    with scratch_folder() as folder:
+        head = partial(
+            jsonl.header,
+            profile=order.selection.profile,
+            selection=_selection_fields(order),
+            started=started,
+            incomplete=UNFINISHED,
+            subset=part,
+        )
+        enough = _FailureLimit(order.max_failures, listed, stop)
+        found = _run_remaining(order, chosen, folder, stop, head, enough, progress)
+    results, incomplete = _complete_results(found, chosen, stop)
+    clauses = register.load()
+    triage = known_failures.triage(results, listed, _suite_ids(order, active), _today(), clauses)
+    code = 128 + stop.signal if incomplete and stop.signal else exit_code(results, triage)
+    return Run(
+        claims=found.claims,
+        results=results,
+        triage=triage,
+        active=active,
+        register=clauses,
+        profile=order.selection.profile,
+        started=started,
+        exit_code=code,
+        selection=_selection_fields(order),
+        incomplete=incomplete,
+        subset=part,
+        repeat_with=_repeat_with(order),
+        scores=score.profiles(results),
+        levels=score.levels(results, active, clauses),
+    )
+
+
+class _FailureLimit:
+    """Cancels a run after a maximum number of unexpected failures."""
+
+    def __init__(self, most: int | None, listed: Sequence[KnownFailure], stop: CancelToken) -> None:
+        self._most = most
+        self._listed = listed
+        self._stop = stop
+        self._today = _today()
+        self._ids: list[str] = []
+
+    def count(self, result: CaseResult) -> None:
+        """Count a finished case."""
+        if result.outcome in GOOD or known_failures.matching_entry(
+            result, self._listed, self._today
+        ):
+            return
+        self._ids.append(result.case.id)
+        if self._most is not None and len(self._ids) >= self._most:
+            self._stop.cancel(f"{self._most} unexpected failure{'s' * (self._most > 1)}")
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+def describe_subset(order: RunOptions, active: Sequence[cases.Case]) -> str:
+    """Return a line about the subset of the suite in the folder, empty for the full suite."""
+    whole = suite_subset.full_suite(order.fixtures or resources.fixtures())
+    if whole is None:
+        return ""
+    name = order.selection.profile
+    there = profiles.counts(case.manifest for case in active)[name]
+    line = f"suite {__version__} (subset: {whole.num_cases:,} of {whole.profiles['all']:,} cases)"
+    missing = whole.profiles[name] - there
+    if name == "all" or not missing:
+        return line
+    every = f"{whole.profiles[name]:,} cases of the profile {name}"
+    return f"{line}; {missing:,} of {every} are not in it"
+
+
+def _suite_ids(order: RunOptions, active: Sequence[cases.Case]) -> Sequence[str]:
+    """Return all ids of the suite, also where the folder has a subset."""
+    whole = suite_subset.full_suite(order.fixtures or resources.fixtures())
+    return whole.ids if whole is not None else [case.id for case in active]
+
+
+def _run_remaining(
+    order: RunOptions,
+    chosen: Sequence[cases.Case],
+    folder: Path,
+    stop: CancelToken,
+    head: Callable[[Claims], dict[str, Any]],
+    failures: _FailureLimit,
+    progress: Progress | None,
+) -> RunResults:
+    """Run the cases that are not in the journal yet; return all results.
+
+    `head` builds the header of the journal.
+    """
+    sessions = runner.open_sessions(order.command, folder, order.jobs, stop)
+    try:
+        header = head(sessions[0].claims())
+        done = resume(order.journal, header, chosen) if order.journal and order.resume else []
+        past = {result.case.id for result in done}
+        with Journal(order.journal, header, done) if order.journal else nullcontext() as journal:
+
+            def tell(result: CaseResult) -> None:
+                if journal is not None:
+                    journal.add(result)
+                if progress is not None:
+                    progress(result)
+                failures.count(result)
+
+            for result in done:
+                if progress is not None:
+                    progress(result)
+            found = runner.run_cases(
+                sessions,
+                [case for case in chosen if case.id not in past],
+                stop,
+                isolate=order.isolate,
+                timeout=order.timeout,
+                timeout_factor=order.timeout_factor,
+                progress=tell,
+            )
+    finally:
+        sessions[0].restart()
+    return RunResults(found.claims, [*done, *found.results], found.failure)
+
+
+def _complete_results(
+    found: RunResults, chosen: Sequence[cases.Case], stop: CancelToken
+) -> tuple[list[CaseResult], str]:
+    """Return the results by id, and the reason why some are missing, if the run was cancelled.
+
+    If the adapter became unusable, each remaining case has a result of outcome `infra`.
+    """
+    results = {result.case.id: result for result in found.results}
+    if found.failure is not None:
+        reason = printable(str(found.failure))
+        results = {case.id: runner.not_run(case, reason) for case in chosen} | results
+    incomplete = ""
+    if len(results) < len(chosen):
+        incomplete = f"stopped by {stop.reason} after {len(results)} of {len(chosen)} cases"
+    return [results[name] for name in sorted(results)], incomplete
+
+
+def _repeat_with(order: RunOptions) -> tuple[str, ...]:
+    """Return the options and the adapter command that repeat a run of a case."""
+    folder = () if order.fixtures is None else ("--fixtures", str(order.fixtures))
+    adapter = () if order.command == REFERENCE else ("--", *order.command)
+    return shown_command((*folder, *adapter))
+
+
+def _selection_fields(order: RunOptions) -> dict[str, object]:
+    """Return the options that affect the results, without the profile."""
+    chosen = {
+        "only": list(order.selection.only),
+        "clauses": list(order.selection.clauses),
+        "levels": list(order.selection.levels),
+        "kinds": list(order.selection.kinds),
+        "exclude": list(order.selection.exclude),
+        "ids": sorted(order.selection.ids or ()),
+        "timeout": order.timeout,
+        "timeout_factor": order.timeout_factor if order.timeout_factor != 1 else None,
+        "isolate": order.isolate,
+    }
+    return {key: value for key, value in chosen.items() if value}
+
+
+def exit_code(results: Sequence[runner.CaseResult], triage: Triage) -> int:
+    """Return 3 for a protocol violation, 1 for unexpected outcomes, 4 for a stale list, else 0."""
+    if any(result.outcome == Outcome.INFRA for result in results):
+        return 3
+    if triage.unexpected:
+        return 1
+    return 4 if triage.stale else 0
