@@ -1,9 +1,9 @@
 """Scores: numbers of cases, breadth and correctness per profile, and the levels reached.
 
 The numbers count the claimed cases. Results of `validate` are a separate number: they affect
-neither those of reading nor a level. Breadth and correctness are weighted by clause, however many cases it
-has. Breadth is the claimed share of all, correctness the correct share of the claimed; they are
-never mixed. A known failure is a failure here.
+neither those of reading nor a level. Breadth and correctness are weighted by clause, however many
+cases it has. Breadth is the claimed share of all, correctness the correct share of the claimed;
+they are never mixed. A known failure is a failure here.
 """
 
 from __future__ import annotations
