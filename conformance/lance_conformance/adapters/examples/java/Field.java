@@ -51,11 +51,12 @@ record Field(
   }
 
   boolean says(String key) {
-    return "true".equals(Bytes.text(metadata.getOrDefault(key, new byte[0])));
+    return "true".equalsIgnoreCase(Bytes.text(metadata.getOrDefault(key, new byte[0])));
   }
 
   boolean isPacked() {
-    return type.name().equals("struct") && says("lance-encoding:packed");
+    String key = metadata.containsKey("packed") ? "packed" : "lance-encoding:packed";
+    return type.name().equals("struct") && says(key);
   }
 
   boolean isBlob() {

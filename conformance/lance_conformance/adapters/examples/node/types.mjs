@@ -41,8 +41,9 @@ function parse(logicalType) {
 export function parseType(field, version) {
   field.type = parse(field.logicalType);
   const { kind, item } = field.type;
-  field.isPacked = kind === "struct" && field.metadata.get("lance-encoding:packed") === "true";
-  field.isBlob = kind === "variable" && field.metadata.get("lance-encoding:blob") === "true";
+  const says = (...keys) => keys.map((key) => field.metadata.get(key)).find((told) => told !== undefined)?.toLowerCase() === "true";
+  field.isPacked = kind === "struct" && says("packed", "lance-encoding:packed");
+  field.isBlob = kind === "variable" && says("lance-encoding:blob");
   const wanted = { list: 1, map: 1, fixedSizeList: item === null ? 1 : 0 }[kind];
   if (kind !== "struct") demand(field.children.length === (wanted ?? 0), `${field.children.length} children of a ${kind}`); // L.file.schema.children
   field.children.forEach((child) => parseType(child, version));

@@ -26,6 +26,8 @@ _BELOW = pa.table({"s": pa.array([one and {"a": one["a"], "c": one["c"]} for one
 
 _PACKED, _BITS = column(PACKED, packed="true"), "codec.packed-struct.bits"
 _PACKED_ROWS = {"2.0": "array.packed-struct.width", "2.1": _BITS, "2.2": _BITS}
+_KEYED = pa.table([PACKED],
+    schema=pa.schema([pa.field("c", PACKED.type, metadata={"packed": "true"})]))  # fmt: skip
 _PART = pa.table({"c": pa.StructArray.from_arrays([PACKED.field("b")], ["b"])})
 _Items = Callable[[int], pa.Array]
 
@@ -163,6 +165,8 @@ CASES: tuple[Recipe, ...] = (
     *(case(f"file/{version}/asked/packed", "a field of a packed struct: rows are read whole",
             f"L.{clause}", _part(version),
             args={"columns": ["c.b"]}) for version, clause in _PACKED_ROWS.items()),
+    *cases("file/{2.0,2.1,2.2,2.3}/types/packed", "packed rows, by the shorter of the two keys",
+        "L.file.schema.num-columns", _KEYED),
     *(case(f"file/{version}/odd/{name}-{seed}", f"{title}, encoded by chance",
             ("L.page.layers.code", "L.page.miniblock.log"), odd(version, seed, name == "nested"))
         for version, name, title, seed in _ODD),
