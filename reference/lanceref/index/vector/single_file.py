@@ -71,7 +71,7 @@ class SingleFile:
         cursor = self.bytes.cursor(extent, f"partition {number}", clause)
         codes = cursor.array("u1", rows * width, "codes", clause).reshape(rows, width)
         if width > own:
-            codes = codes[:, ::2] | codes[:, 1::2] << np.uint8(4)
+            codes = np.bitwise_or(codes[:, ::2], np.left_shift(codes[:, 1::2], 4))
         keys = cursor.array("<u8", rows, "row ids", clause)
         return keys.astype(np.uint64), {COLUMN: codes}
 
