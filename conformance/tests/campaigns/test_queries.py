@@ -73,10 +73,8 @@ EXACT = [(3, 0.2), (6, 0.25), (5, 0.3), (7, 0.5), (1, 1.0), (2, 3.0), (4, 9.0)]
 @pytest.mark.parametrize(
     ("ours", "codes", "word"),
     [
-        ([(3, 0.2), (7, 0.5)], CODES, judging.TIED),
-        ([(5, 0.3), (7, 0.5)], CODES, judging.TIED),
-        ([(3, 0.2), (1, 1.0)], CODES, "other distances"),
-        ([(3, 0.2), (7, 0.6)], CODES, "other distances"),
+        *(([one, (7, 0.5)], CODES, judging.TIED) for one in ((3, 0.2), (5, 0.3))),
+        *(([(3, 0.2), one], CODES, "other distances") for one in ((1, 1.0), (7, 0.6))),
         ([(6, 0.25), (7, 0.5)], CODES, "other distances"),
         ([(3, 0.2), (7, 0.5)], [*CODES[:4], (3, 2.1)], "other distances"),
     ],

@@ -125,16 +125,10 @@ def test_an_unknown_scheme_is_refused():
 
 
 SHORT_OFFSETS = [
-    ([0], "constant"),
-    ([0] * 9, "constant"),
-    ([5], "range"),
-    ([7] * 300, "range"),
-    ([5, 6, 7], "delta"),
-    ([83, 163], "delta"),
-    ([1, 2] * 200, "delta"),
-    ([5, 6], "flat"),
-    ([200, 3, 250], "flat"),
-    ([1, 2] * 8, "flat"),
+    *((one, "constant") for one in ([0], [0] * 9)),
+    *((one, "range") for one in ([5], [7] * 300)),
+    *((one, "delta") for one in ([5, 6, 7], [83, 163], [1, 2] * 200)),
+    *((one, "flat") for one in ([5, 6], [200, 3, 250], [1, 2] * 8)),
 ]
 """Lengths of strings, codec of the offsets."""
 

@@ -175,27 +175,16 @@ def test_an_index_of_no_field_stays_as_it_is(tmp_path):
 
 
 KEPT = [
-    "_refs/branches/a%2Fb.json",
-    "_refs/tags/x.json",
-    "_versions/1.manifest",
-    "_versions/18446744073709551614.manifest",
-    "_versions/d9223372036854775809.manifest",
-    "_versions/latest_version_hint.json",
-    "data/x.lance",
-    "tree/a/b/_versions/1.manifest",
-    "tree/a/b/data/.tmp1",
-    "tree/a/b/note",
+    *("_refs/branches/a%2Fb.json", "_refs/tags/x.json", "_versions/1.manifest", "data/x.lance"),
+    *("_versions/18446744073709551614.manifest", "_versions/d9223372036854775809.manifest"),
+    *("_versions/latest_version_hint.json", "tree/a/b/_versions/1.manifest"),
+    *("tree/a/b/data/.tmp1", "tree/a/b/note"),
 ]
 
 STRAY = [
-    "_refs/branches/.tmp1",
-    "_refs/tags/.tmp1",
-    "_versions/.tmp1",
-    "_versions/1.manifest-6d8f3c",
-    "_versions/1.manifest#1",
-    "tree/a/_versions/1.manifest",
+    *("_refs/branches/.tmp1", "_refs/tags/.tmp1", "_versions/.tmp1", "tree/z/.tmp1"),
+    *("_versions/1.manifest-6d8f3c", "_versions/1.manifest#1", "tree/a/_versions/1.manifest"),
     "tree/a/b/c/data/x.lance",
-    "tree/z/.tmp1",
 ]
 
 

@@ -135,16 +135,6 @@ def test_rows_are_chosen_by_position_address_and_id():
         assert _read(found) == [SECOND[5], SECOND[0], None, SECOND[5]]
 
 
-@pytest.mark.parametrize("version", ["2.1", "2.2"])
-def test_rows_are_merged_as_they_were_written(tmp_path, version):
-    """Those of a field of the first kind too, of which a table of 2.2 has made the second."""
-    rows = _rows(b"abc", b"d").append_column("i", [[1, 2]])
-    table = write_dataset(rows, tmp_path, data_storage_version=version)
-    new = _rows(b"e", b"f").append_column("i", [[2, 3]])
-    table.merge_insert("i").when_not_matched_insert_all().execute(new)
-    assert [b"abc", b"d", b"f"] == _read(dataset(tmp_path).take_blobs("b", indices=[0, 1, 2]))
-
-
 def test_tables_of_0_1_have_the_bytes_of_blobs(tmp_path):
     """Descriptions, and files of them, there are none; the oracle panics."""
     table = write_dataset(_rows(b"abc", b"", b"d"), tmp_path, data_storage_version="0.1")

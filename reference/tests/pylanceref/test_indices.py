@@ -1,6 +1,5 @@
 """Indices of a dataset: made, committed by segment, listed and dropped."""
 
-import copy
 import importlib
 import json
 import shutil
@@ -300,7 +299,7 @@ def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
     early = materialised(Path(__file__).parents[3] / "fixtures/index/any/ivf-pq/early-l2/dataset")
     dataset = pylanceref.dataset(shutil.copytree(early, tmp_path / "early"))
     (told,) = dataset._snapshot.manifest.indices
-    (entry,) = copy.deepcopy(dataset._snapshot.manifest.indices)
+    entry = table_pb2.IndexMetadata.FromString(told.SerializeToString())
     entry.ClearField("index_details")
     commit_segments(dataset, [entry], [told])
     assert {"v": "Vector", "w": "Unknown"} == shown

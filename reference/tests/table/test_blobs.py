@@ -183,8 +183,12 @@ def test_any_blobs_read_back(tmp_path_factory, values, version, most_rows, most_
     field = pa.field("b", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
     first = pa.table([pa.array(values, field.type)], schema=pa.schema([field]))
     write_dataset(first.to_reader(most_rows), root / "c", data_storage_version="2.1")
+    rows = first.append_column("i", [pa.array(range(len(values)), pa.int64())])
+    merged = write_dataset(rows.slice(0, 0), root / "d", data_storage_version="2.2")
+    merged.merge_insert("i").when_not_matched_insert_all().execute(rows)
 
-    for name, wanted in (("a", values), ("b", [values[: len(values) // 2]]), ("c", values)):
+    halves = [values[: len(values) // 2]]
+    for name, wanted in (("a", values), ("b", halves), ("c", values), ("d", values)):
         shown = dataset(root / name).to_table(blob_handling="all_binary")["b"].to_pylist()
         assert shown[: len(wanted)] == wanted
         assert [] == validate(root / name)

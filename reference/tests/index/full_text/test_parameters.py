@@ -148,11 +148,8 @@ def test_worked_ngrams():
         ("getUserName", ["get", "User", "Name"]),
         ("XMLHttp_parse2JSON", ["XML", "Http", "parse", "2", "JSON"]),
         ("__x__", ["x"]),
-        ("ABC", ["ABC"]),
-        ("aBC", ["a", "BC"]),
-        ("ABc", ["A", "Bc"]),
-        ("ÀbCd", ["Àb", "Cd"]),
-        ("___", []),
+        *(("ABC", ["ABC"]), ("aBC", ["a", "BC"]), ("ABc", ["A", "Bc"])),
+        *(("ÀbCd", ["Àb", "Cd"]), ("___", [])),
     ],
 )
 def test_worked_parts(word, parts):

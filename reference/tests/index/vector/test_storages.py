@@ -241,12 +241,11 @@ def test_single_files_come_back(num_bits, apart, metric):
     assert (keys.tolist(), set(rows[COLUMN].ravel().tolist())) == ([7, 9], {0x43})
 
 
-@pytest.mark.parametrize("name", ["nbits", "num_bits"])
-def test_codewords_among_the_metadata(name):
+def test_codewords_among_the_metadata():
     """Releases up to 0.24 call the number of bits otherwise."""
     wanted = line()
     said = wanted.metadata() | {"codebook_position": 0, "codebook_tensor": [*wanted.buffers()[0]]}
-    said[name] = said.pop("nbits")
+    said["num_bits"] = said.pop("nbits")
     file = SimpleNamespace(ctx=Context("auxiliary.idx"))
     found = Product.parse(said, file, wanted.model, PLACE).quantizer
     np.testing.assert_array_equal(found.codebook, wanted.quantizer.codebook)
