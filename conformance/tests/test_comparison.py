@@ -194,8 +194,7 @@ def _found(ids: list[int], scores: list[float], name: str = "_score") -> pa.Tabl
     [
         ([2, 1], [0.5000001, 0.5], True),
         ([1, 2], [0.5001, 0.5], False),
-        ([1, 3], [0.5, 0.5], False),
-        ([1], [0.5], False),
+        *(([1, 3], [0.5, 0.5], False), ([1], [0.5], False)),
     ],
     ids=["near", "far", "another row", "a row less"],
 )

@@ -206,8 +206,7 @@ THERE = 'print(f"expected 3, actual {actual}")\nraise SystemExit(int(actual != 3
     [
         (THERE, defects.THERE),
         (THERE.replace("!=", "=="), defects.GONE),
-        ("raise ValueError(actual)\n", defects.UNTOLD),
-        ("actual.there\n", defects.UNTOLD),
+        *((f"{end}\n", defects.UNTOLD) for end in ("raise ValueError(actual)", "actual.there")),
         ("raise SystemExit(7)\n", defects.UNTOLD),
         ("print('module has no attribute x')\nraise SystemExit(1)\n", defects.UNTOLD),
     ],

@@ -49,8 +49,7 @@ def test_columns_are_named_as_in_the_schema():
         (["i", "l"], "BTREE", NotImplementedError),
         *(("l", "BTREE", ColumnRefused), ("a", "BTREE", ColumnRefused)),
         ("i", "LABEL_LIST", ColumnRefused),
-        ("i", 5, TypeError),
-        ("i", IndexConfig("nope"), NotImplementedError),
+        *(("i", 5, TypeError), ("i", IndexConfig("nope"), NotImplementedError)),
     ],
 )
 def test_what_is_refused(column, index_type, error):

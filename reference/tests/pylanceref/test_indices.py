@@ -248,13 +248,15 @@ def test_the_oracle_says_the_same(listed):
         assert plain(entries) == plain(theirs.list_indices())
     described = importlib.import_module("lance.dataset").IndexInformation
     assert set(described.__annotations__) == set(entries[0])
+    listed.add_columns({"h": "arrow_cast(i + 0.13, 'Float16')"})
+    listed.create_scalar_index("h", "BTREE", name="h")
     listed.create_scalar_index("i", "ZONEMAP", name="z")
     listed.create_scalar_index("i", "BLOOMFILTER", name="b")
     empty = ("BITMAP", "BLOOMFILTER", "BTREE", "ZONEMAP")
     for kind in empty:
         listed.create_scalar_index("i", kind, name=kind, train=False)
     theirs = lance.dataset(str(listed.uri))
-    for name in ("i_idx", "s_idx", "z", "b", *empty):
+    for name in ("h", "i_idx", "s_idx", "z", "b", *empty):
         assert listed.index_statistics(name) == theirs.stats.index_stats(name)
     for own, other in zip(listed.describe_indices(), theirs.describe_indices(), strict=True):
         for attribute in ("name", "type_url", "index_type", "num_rows_indexed", "fields"):
@@ -296,11 +298,13 @@ def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
         entry.files.add(path=path, size_bytes=0)
         commit_segments(dataset, [entry], [])
     shown = {one.name: one.index_type for one in dataset.describe_indices()}
-    early = materialised(Path(__file__).parents[3] / "fixtures/index/any/ivf-pq/early-l2/dataset")
-    dataset = pylanceref.dataset(shutil.copytree(early, tmp_path / "early"))
+    early = Path(__file__).parents[3] / "fixtures/index/any/ivf-pq/early-cosine/dataset"
+    dataset = pylanceref.dataset(shutil.copytree(materialised(early), tmp_path / "early"))
     (told,) = dataset._snapshot.manifest.indices
     entry = table_pb2.IndexMetadata.FromString(told.SerializeToString())
     entry.ClearField("index_details")
     commit_segments(dataset, [entry], [told])
     assert {"v": "Vector", "w": "Unknown"} == shown
     assert [(told.name, "IVF_PQ")] == names(dataset)
+    (shown,) = dataset.index_statistics(told.name)["indices"]
+    assert "cosine" == shown["sub_index"]["metric_type"]
