@@ -76,15 +76,14 @@ class File:
         more memory than the limits allow.
         """
         file, columns, held = self._file, [], RetainedBytes()
+        size, ctx = file.bytes.size, file.bytes.ctx
         with plain_forms(plain):
             for field in self._fields:
                 arrays = []
                 for array in self.open_column(field).scan(0, file.num_rows):
                     arrays.append(whole(array) if array.type.num_fields else array)
                     held.add(array)
-                    refuse_table(
-                        held.total, file.bytes.size, file.bytes.ctx.limits, file.bytes.ctx.file
-                    )
+                    refuse_table(held.total, size, ctx.limits, ctx.file)
                 columns.append(pa.chunked_array(arrays, field.arrow.type))
         table = pa.Table.from_arrays(columns, schema=self._storage)
         if self.schema.equals(self._storage):

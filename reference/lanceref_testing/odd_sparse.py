@@ -9,9 +9,9 @@ import numpy as np
 from lanceref.codecs import general
 from lanceref.codecs.bitpack import block_widths, encode_out_of_line, out_of_line_encoding
 from lanceref.codecs.buffers import flat_encoding
-from lanceref.codecs.values import Validity
+from lanceref.codecs.values import Ints, Validity
 from lanceref.file.column_io import Buffer
-from lanceref.pages.sparse import Sequence64, StructureEncoder, encode_sequence
+from lanceref.pages.sparse import StructureEncoder, encode_sequence
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet
 
@@ -37,7 +37,7 @@ class OddStructure(StructureEncoder):
         encoding = self._sequence(positions)
         return SparseValiditySet(meaning=meaning, positions=encoding, num_positions=len(positions))
 
-    def _sequence(self, values: Sequence64) -> CompressiveEncoding:
+    def _sequence(self, values: Ints) -> CompressiveEncoding:
         if not len(values) or not self._rng.odd("positions in any codec", 0.7):
             return super()._sequence(values)
         encoding, data = odd_sequence(self._rng, values)
@@ -47,7 +47,7 @@ class OddStructure(StructureEncoder):
 
 
 def odd_sequence(
-    rng: Chance, values: Sequence64, *, are_deltas: bool = False
+    rng: Chance, values: Ints, *, are_deltas: bool = False
 ) -> tuple[CompressiveEncoding, Buffer | None]:
     """Return a codec of chance for 64-bit integers, and its buffer if it needs one."""
     steps = np.diff(values)

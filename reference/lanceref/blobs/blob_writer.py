@@ -27,17 +27,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lanceref.blobs.descriptors import (
-    DEDICATED,
-    EXTERNAL,
-    INLINE,
-    PACKED,
-    PREPARED,
-    Descriptor,
-    described,
-    prepared,
-    sidecar_path,
-)
+from lanceref.blobs import descriptors
 from lanceref.core.errors import DataRefused, NotFound, NotStorable, SchemaRefused
 from lanceref.core.file_versions import V2_2, FileVersion
 from lanceref.file.column_io import DataArea
@@ -95,7 +85,7 @@ IN_PLACE = BlobPolicy()
 
 def blob_rows(
     array: pa.Array, name: str, policy: BlobPolicy
-) -> Iterator[Payload | Descriptor | None]:
+) -> Iterator[Payload | descriptors.Descriptor | None]:
     """Yield the rows of a blob column, None for a null. Raises DataRefused for a row that is none.
 
     `name` is that of the field, for errors.
@@ -115,7 +105,7 @@ def blob_rows(
     rows = zip(array.is_valid().to_pylist(), data, *(one.to_pylist() for one in others))
     for row, (valid, payload, uri, position, size, kind, base) in enumerate(rows):
         if kind is not None:
-            yield Descriptor(kind, position, size, base, uri)
+            yield descriptors.Descriptor(kind, position, size, base, uri)
             continue
         problem = _problem(payload, uri, position, size) if valid else ""
         if problem:
@@ -147,7 +137,7 @@ def _payloads(array: pa.Array) -> Iterator[Payload | None]:
 
 def _external(
     uri: str, position: int | None, size: int | None, policy: BlobPolicy
-) -> Payload | Descriptor:
+) -> Payload | descriptors.Descriptor:
     if policy.ingest:
         try:
             source = open_store(uri, policy.options).open("")
@@ -157,7 +147,9 @@ def _external(
     for base in policy.bases:
         below = _below(uri, base)
         if below is not None:
-            return Descriptor(EXTERNAL, position or 0, size or 0, base.id, below)
+            return descriptors.Descriptor(
+                descriptors.EXTERNAL, position or 0, size or 0, base.id, below
+            )
     if not policy.anywhere:
         raise DataRefused(
             f"External blob URI '{uri}' is outside registered external bases (dataset root is not "
@@ -169,7 +161,7 @@ def _external(
             f"External URI '{uri}' is outside registered external bases and is not a valid "
             "absolute URI"
         )
-    return Descriptor(EXTERNAL, position or 0, size or 0, 0, uri)
+    return descriptors.Descriptor(descriptors.EXTERNAL, position or 0, size or 0, 0, uri)
 
 
 def _below(uri: str, base: table_pb2.BasePath) -> str | None:
@@ -198,7 +190,7 @@ def _declared(field: pa.Field, version: FileVersion) -> pa.Field:
     if metadata.get(EXTENSION_KEY) == BLOB_EXTENSION:
         if version < V2_2:
             raise NotStorable(f"Blob v2 requires file version >= 2.2 (got {version})")
-        if type_ not in (SHORT, LONG, PREPARED):
+        if type_ not in (SHORT, LONG, descriptors.PREPARED):
             raise DataRefused(
                 f"Blob v2 field '{field.name}' has unrecognized layout "
                 f"{[child.name for child in nested]}; expected logical or prepared layout"
@@ -273,10 +265,9 @@ class BlobWriter:
     ) -> None:
         self._store, self._data_file, self._schema = store, data_file, schema
         self._policy = policy
+        blobs = [field for field in schema.flat() if field.is_blob_v2]
         self._thresholds = {
-            field.id: [_threshold(field, *one) for one in THRESHOLDS]
-            for field in schema.flat()
-            if field.is_blob_v2
+            one.id: [_threshold(one, *limit) for limit in THRESHOLDS] for one in blobs
         }
         self._shared: Sink | None = None
         self._number = self._most = 0
@@ -323,7 +314,7 @@ class BlobWriter:
             self._store.delete(path)
 
     def _create(self) -> Sink:
-        path = sidecar_path(self._data_file, len(self.paths) + 1)
+        path = descriptors.sidecar_path(self._data_file, len(self.paths) + 1)
         sink = self._store.create(path)
         self.paths.append(path)
         return sink
@@ -333,15 +324,15 @@ class BlobWriter:
 
         Raises DataRefused for a row that is no blob.
         """
-        return described(
+        return descriptors.described(
             batch, self._schema, lambda array, field: self._describe(array, field, data)
         )
 
     def _describe(
         self, array: pa.Array, field: Field, data: DataArea
-    ) -> Iterator[Descriptor | None]:
-        if array.type == PREPARED:
-            yield from prepared(array, field, data)
+    ) -> Iterator[descriptors.Descriptor | None]:
+        if array.type == descriptors.PREPARED:
+            yield from descriptors.prepared(array, field, data)
             return
         inline, dedicated, shared = self._thresholds[field.id]
         shared = shared if self._policy.shared_bytes is None else self._policy.shared_bytes
@@ -349,9 +340,11 @@ class BlobWriter:
             if not isinstance(row, Payload):
                 yield row
             elif row.size > dedicated:
-                yield Descriptor(DEDICATED, 0, row.size, self.write_alone(row.parts()))
+                number = self.write_alone(row.parts())
+                yield descriptors.Descriptor(descriptors.DEDICATED, 0, row.size, number)
             elif row.size > inline:
                 number, at = self.write_shared(row.parts(), row.size, shared)
-                yield Descriptor(PACKED, at, row.size, number)
+                yield descriptors.Descriptor(descriptors.PACKED, at, row.size, number)
             else:
-                yield Descriptor(INLINE, data.write(b"".join(row.parts())).offset, row.size)
+                at = data.write(b"".join(row.parts())).offset
+                yield descriptors.Descriptor(descriptors.INLINE, at, row.size)

@@ -43,8 +43,10 @@ def decode_block(
             bits, width = packed.uncompressed_bits_per_value, packed.values.flat.bits_per_value
             return bitpack.decode_out_of_line(buffer, count, bits, width)
         case "rle":
-            runs = sequence.split_runs(buffer) if has_payload(encoding) else (buffer, buffer)
-            return decode_rle(encoding.rle, *runs, count)
+            values = lengths = buffer
+            if has_payload(encoding):
+                values, lengths = sequence.split_frame(buffer, ["values"], "L.codec.rle.frame")
+            return decode_rle(encoding.rle, values, lengths, count)
         case "general":
             return decode_block(*below_general(encoding, buffer), count, name)
         case "constant":
@@ -94,11 +96,8 @@ def decode_rle(encoding: pb.Rle, values: Buffer, lengths: Buffer, count: int) ->
     """
     place = values.place
     children = below_general(encoding.values, values), below_general(encoding.run_lengths, lengths)
-    numbers = [
-        part.size // (child.flat.bits_per_value // 8)
-        for child, part in children
-        if child.HasField("flat")
-    ]
+    flat = [(child.flat, part) for child, part in children if child.HasField("flat")]
+    numbers = [part.size // (child.bits_per_value // 8) for child, part in flat]
     if len(set(numbers)) > 1:
         found, wanted = (f"{number} runs" for number in numbers)
         raise CorruptPage("L.codec.rle.pairs", place, found, wanted)

@@ -23,7 +23,6 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
 from lanceref.proto import encodings_v2_1_pb2 as pb
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def list_levels(encoding: pb.FixedSizeList) -> Iterator[pb.FixedSizeList]:
         encoding = encoding.values.fixed_size_list
 
 
-def innermost(encoding: pb.FixedSizeList) -> CompressiveEncoding:
+def innermost(encoding: pb.FixedSizeList) -> pb.CompressiveEncoding:
     """Return the encoding of the items: `flat`, or `constant` when all of them are null."""
     *_, last = list_levels(encoding)
     return last.values
@@ -112,7 +111,7 @@ def list_bits(encoding: pb.FixedSizeList) -> int:
     return total + (per_value * innermost(encoding).flat.bits_per_value + 7 & -8)
 
 
-def value_bits(encoding: CompressiveEncoding) -> int | None:
+def value_bits(encoding: pb.CompressiveEncoding) -> int | None:
     """Return the bits of a value when all have as many; a fixed-size list is a zipped value."""
     match encoding.WhichOneof("compression"):
         case "flat":
@@ -131,7 +130,7 @@ def value_bits(encoding: CompressiveEncoding) -> int | None:
     return None
 
 
-def has_payload(encoding: CompressiveEncoding) -> bool:
+def has_payload(encoding: pb.CompressiveEncoding) -> bool:
     """Return whether a block codec reads bytes: constants, ranges and what they make do not."""
     match encoding.WhichOneof("compression"):
         case "constant" | "range":
@@ -143,25 +142,25 @@ def has_payload(encoding: CompressiveEncoding) -> bool:
     return True
 
 
-def only_flat(encoding: CompressiveEncoding, place: Place) -> int:
+def only_flat(encoding: pb.CompressiveEncoding, place: Place) -> int:
     """Return the width of an encoding that must be flat here, in bits. Raises UnknownEncoding."""
     if encoding.WhichOneof("compression") != "flat":
         raise wrong_encoding(encoding, "flat", place)
     return encoding.flat.bits_per_value
 
 
-def want_arm(encoding: CompressiveEncoding, arms: Collection[str], place: Place) -> None:
+def want_arm(encoding: pb.CompressiveEncoding, arms: Collection[str], place: Place) -> None:
     if encoding.WhichOneof("compression") not in arms:
         raise wrong_encoding(encoding, " or ".join(arms), place)
 
 
-def unsupported(encoding: CompressiveEncoding, where: str, place: Place) -> UnknownEncoding:
+def unsupported(encoding: pb.CompressiveEncoding, where: str, place: Place) -> UnknownEncoding:
     """Return the error for an encoding that does not occur in this place."""
     found = f"{encoding.WhichOneof('compression')} in {where}"
     return UnknownEncoding("L.codec.encoding.context", place, found, "another")
 
 
-def wrong_encoding(encoding: CompressiveEncoding, wanted: str, place: Place) -> UnknownEncoding:
+def wrong_encoding(encoding: pb.CompressiveEncoding, wanted: str, place: Place) -> UnknownEncoding:
     found = encoding.WhichOneof("compression") or "none"
     if found == "flat":
         found = f"flat {encoding.flat.bits_per_value}"
@@ -180,15 +179,15 @@ class MiniBlocks:
     unless `last_says_count`.
     """
 
-    encoding: CompressiveEncoding
+    encoding: pb.CompressiveEncoding
     counts: Ints
     buffers: tuple[Part, ...]
     last_says_count: bool = False
 
 
-def flat_encoding(bits: int) -> CompressiveEncoding:
+def flat_encoding(bits: int) -> pb.CompressiveEncoding:
     """Return the description of values stored one after the other."""
-    return CompressiveEncoding(flat={"bits_per_value": bits})
+    return pb.CompressiveEncoding(flat={"bits_per_value": bits})
 
 
 def flat_blocks(values: NDArray[np.unsignedinteger], counts: Ints) -> Part:

@@ -154,7 +154,6 @@ def _mini_variable(
 
 
 def _is_coded(values: Variable, kind: Kind) -> bool:
-    """Whether text is long enough for FSST."""
     is_large = kind.is_text and kind.size_bytes(values) >= MIN_TEXT_BYTES
     return is_large and max_value_bytes(values) >= MIN_TEXT_LENGTH
 
@@ -318,14 +317,12 @@ def byte_strings(values: Values) -> pa.Array:
 
 
 def _plain(values: Values) -> tuple[Bytes, int]:
-    """Return the bytes of values of fixed width, and the bytes of one."""
     assert isinstance(values, Fixed | FixedSizeList)
     inner = values.innermost if isinstance(values, FixedSizeList) else values
     return inner.data, values.bits // 8
 
 
 def _items(values: Values, items: pa.Array) -> Values:
-    """Return the distinct values in the form of `values`."""
     stored = inputs.stored_values(items)
     if not isinstance(values, FixedSizeList):
         return stored

@@ -80,9 +80,8 @@ def _variable(
     if offsets.WhichOneof("compression") == "flat":
         return variable.decode_after_table(first, count, offsets.flat.bits_per_value, kind)
     stored = first if has_payload(offsets) else first.part(0, 0)
-    return variable_offsets.decode_separate(
-        last, integers(offsets, stored, count + 1, "offsets"), kind
-    )
+    ends = integers(offsets, stored, count + 1, "offsets")
+    return variable_offsets.decode_separate(last, ends, kind)
 
 
 def decode_zipped(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.bitpack import BLOCK, Unsigned
 from lanceref.codecs.sequence import MAX_RUN, starts_of
 from lanceref.codecs.values import Fixed, FixedSizeList, Ints, Rows, Validity, Values, Variable
-from lanceref.core.arrow_buffers import STRINGS
+from lanceref.core.arrow_buffers import STRINGS, children_of
 from lanceref.core.errors import DataRefused
 from lanceref.core.packed_values import bytes_of, offsets_of, slice_bits, value_bytes
 
@@ -102,11 +102,10 @@ def unsigned(values: Fixed) -> Unsigned:
 
 def max_value_bytes(values: Values) -> int:
     """Return the bytes of the longest value, without bitmaps of items."""
-    match values:
-        case Variable():
-            return int(np.diff(values.offsets).max(initial=0))
-        case Rows():
-            return sum(map(max_value_bytes, values.fields))
+    if isinstance(values, Variable):
+        return int(np.diff(values.offsets).max(initial=0))
+    if isinstance(values, Rows):
+        return sum(map(max_value_bytes, values.fields))
     return values.bits // 8
 
 
@@ -192,9 +191,9 @@ def validity_of(array: pa.Array) -> Validity:
         return np.zeros(len(array), np.bool_)
     if pa.types.is_dictionary(array.type):
         own, items = validity_of(array.indices), validity_of(array.dictionary)
-        return (
-            both_valid(own, items[_valid_keys(array)]) if items is not None and len(items) else own
-        )
+        if items is None or not len(items):
+            return own
+        return both_valid(own, items[_valid_keys(array)])
     if array.null_count == 0:
         return None
     bits = slice_bits(bytes_of(array.buffers()[0]), array.offset, len(array))
@@ -216,7 +215,6 @@ def keys_of(array: pa.DictionaryArray) -> NDArray[np.integer]:
 
 
 def _valid_keys(array: pa.DictionaryArray) -> NDArray[np.integer]:
-    """Return the keys of a dictionary array, 0 under a null."""
     keys, own = keys_of(array), validity_of(array.indices)
     return keys if own is None else np.where(own, keys, 0)
 
@@ -286,7 +284,7 @@ def stored_values(array: pa.Array) -> Values:
         assert isinstance(inner, Fixed | FixedSizeList)
         return FixedSizeList(count, size, validity_of(items), inner)
     if pa.types.is_struct(type_):
-        children = [array.field(i) for i in range(type_.num_fields)]
+        children = children_of(array)
         for child, field in zip(children, type_, strict=True):
             if child.null_count:
                 raise DataRefused(f"a packed struct cannot hold the nulls of {field.name!r}")

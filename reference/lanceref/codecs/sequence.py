@@ -124,34 +124,33 @@ def decode_delta(encoding: pb.Delta, deltas: NDArray[np.uint64], count: int, pla
 
 
 def _words(clause: str, values: NDArray[np.uint64], bits: int, last: int, place: Place) -> Fixed:
-    """Return values of `bits` bits; the largest is `last`."""
     if last >> bits:
         raise CorruptPage(clause, place, last, f"values of {bits} bits")
     return Fixed(bits, len(values), values.astype(f"<u{bits // 8}").view(np.uint8))
 
 
-def _sizes(buffer: Buffer, names: Sequence[str], clause: str) -> list[int]:
-    """Return the u64 sizes of the named parts, with which the buffer begins. Raises CorruptPage."""
-    end = 8 * len(names)
-    if buffer.size < end:
-        raise CorruptPage(clause, buffer.place, f"{buffer.size} bytes", f"{end} bytes of sizes")
-    sizes: list[int] = buffer.data[:end].view("<u8").tolist()
-    return sizes
-
-
-def _own_sizes(buffer: Buffer, names: Sequence[str], sizes: Sequence[int], clause: str) -> None:
-    for at, (name, size) in enumerate(zip(names, sizes)):
-        buffer.own(f"size of {name}", "u64", clause, size, start=8 * at, end=8 * at + 8)
+def split_frame(buffer: Buffer, names: Sequence[str], clause: str) -> list[Buffer]:
+    """Return the parts whose u64 sizes begin the buffer, and the rest. Raises CorruptPage."""
+    at = 8 * len(names)
+    sizes: list[int] = buffer.data[:at].view("<u8").tolist() if buffer.size >= at else []
+    if buffer.size < at + sum(sizes):
+        found, wanted = f"{buffer.size} bytes", f"{at} bytes of sizes, and parts of {sizes}"
+        raise CorruptPage(clause, buffer.place, found, wanted)
+    parts = []
+    for number, (name, size) in enumerate(zip(names, sizes)):
+        buffer.own(f"size of {name}", "u64", clause, size, start=8 * number, end=8 * number + 8)
+        parts.append(buffer.part(at, at + size))
+        at += size
+    return [*parts, buffer.part(at)]
 
 
 def split_dictionary(buffer: Buffer) -> tuple[Buffer, Buffer]:
     """Return the buffers of the indices and of the items. Raises CorruptPage."""
-    clause, names = "L.codec.dictionary.frame", ("indices", "items")
-    sizes, head = _sizes(buffer, names, clause), 8 * len(names)
-    if sum(sizes) != buffer.size - head:
-        raise CorruptPage(clause, buffer.place, f"{sizes} bytes", f"{buffer.size - head} bytes")
-    _own_sizes(buffer, names, sizes, clause)
-    return buffer.part(head, head + sizes[0]), buffer.part(head + sizes[0])
+    clause = "L.codec.dictionary.frame"
+    indices, items, rest = split_frame(buffer, ("indices", "items"), clause)
+    if rest.size:
+        raise CorruptPage(clause, buffer.place, f"{rest.size} bytes after the items", "none")
+    return indices, items
 
 
 def look_up(indices: NDArray[np.uint64], items: Fixed, place: Place) -> Fixed:
@@ -191,16 +190,6 @@ def expand_runs(
     width = values.bits // 8
     cells = values.data.view(f"<u{width}" if width in (1, 2, 4, 8) else f"V{width}")
     return Fixed(values.bits, count, np.repeat(cells, lengths.astype(np.int64)).view(np.uint8))
-
-
-def split_runs(buffer: Buffer) -> tuple[Buffer, Buffer]:
-    """Return the buffers of run values and run lengths inside a frame. Raises CorruptPage."""
-    clause, names, head = "L.codec.rle.frame", ("values",), RUNS_HEADER_BYTES
-    (size,) = _sizes(buffer, names, clause)
-    if size > buffer.size - head:
-        raise CorruptPage(clause, buffer.place, f"{size} bytes", f"{buffer.size - head} bytes")
-    _own_sizes(buffer, names, [size], clause)
-    return buffer.part(head, head + size), buffer.part(head + size)
 
 
 def computed_runs(lengths: pb.CompressiveEncoding, count: int, place: Place) -> int:

@@ -47,9 +47,8 @@ def decode_strings(buffer: Buffer, count: int, kind: str = "bytes[]") -> Variabl
     header, width, start = _header(buffer)
     end = header + (count + 1) * width
     if start != end or end > buffer.size:
-        raise CorruptPage(
-            header_clause, place, f"bytes from {start} in {buffer.size}", f"from {end}"
-        )
+        found = f"bytes from {start} in {buffer.size}"
+        raise CorruptPage(header_clause, place, found, f"from {end}")
     table = buffer.data[header:end].view(f"<u{width}")
     data, clause = buffer.data[end:], "L.codec.variable.offsets"
     if table[0] != 0 or (table[1:] < table[:-1]).any() or table[-1] > len(data):

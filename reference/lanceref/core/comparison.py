@@ -49,16 +49,14 @@ def greater_equal(left: Datum, right: Datum) -> Datum:
 
 
 def _is_zero(side: Datum) -> bool:
-    """Whether it is a literal zero among floats."""
     is_float = isinstance(side, pa.Scalar) and pa.types.is_floating(side.type)
     return bool(is_float and side.is_valid and side.as_py() == 0)
 
 
 def _as_keys(side: Datum) -> Datum:
     """Return values that Arrow compares as these: of floats integers, of nested values text."""
-    if isinstance(side, pa.Scalar) and (
-        pa.types.is_nested(side.type) or pa.types.is_floating(side.type)
-    ):
+    types = pa.types
+    if isinstance(side, pa.Scalar) and (types.is_nested(side.type) or types.is_floating(side.type)):
         return _as_keys(pa.repeat(side, 1))[0]
     if pa.types.is_floating(side.type):
         return total_order(side)

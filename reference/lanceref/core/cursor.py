@@ -12,7 +12,7 @@ Clauses: L.wire.message
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -78,7 +78,6 @@ class IOStats:
 
 PROCESS = IOStats()
 """Reads of every store and file since the process began."""
-
 
 Ints = NDArray[np.int64]
 
@@ -283,6 +282,10 @@ class FileBytes:
         """Return the same bytes for another context (stage, collectors)."""
         return FileBytes(self.source, ctx, self.window)
 
+    def quiet(self) -> FileBytes:
+        """Return the same bytes for reads that record neither spans nor findings."""
+        return self.during(replace(self.ctx, spans=None, findings=None))
+
     def cursor(self, extent: Extent, name: str, clause: str) -> Cursor:
         """Read an extent. Raises OutOfRange when it does not lie inside the file."""
         self.bound(extent, name, clause)
@@ -297,7 +300,6 @@ class FileBytes:
         return Cursor(data, extent.offset, self.ctx)
 
     def _read(self, extent: Extent, name: str, clause: str) -> memoryview:
-        """Read an extent from the source. Raises Truncated, LimitExceeded."""
         try:
             data = self.source.read(extent.offset, extent.size)
         except MemoryError as error:

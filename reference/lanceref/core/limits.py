@@ -21,17 +21,8 @@ from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
+from lanceref.core import message_costs
 from lanceref.core.errors import LimitExceeded, Place
-from lanceref.core.message_costs import (
-    CONTINUED,
-    FIXED,
-    LENGTH,
-    PACKED_BYTES,
-    UNKNOWN,
-    VARINT,
-    Costs,
-    costs_of,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +69,7 @@ def refuse_table(held: int, read_bytes: int, limits: Limits, file: str) -> None:
 
 
 UNSEEN_BYTES, UNSEEN_SHARE = 64 * 1024, 20
-"""Bytes of messages of a manifest that are not looked at, as even the worst take little; the part
-of a data file whose messages are not, as the file allows for the worst."""
+"""Bytes of messages of a manifest, and share of a data file, below which none is estimated."""
 
 SMALL_FILE_BYTES = 16 * 1024
 """Memory that the metadata of any file may take."""
@@ -93,8 +83,8 @@ def estimate(data: bytes, type_name: str, most: int) -> int:
 
     Bytes that do not parse count as far as they do.
     """
-    total, position, end, costs = 0, 0, len(data), costs_of(type_name)
-    above: list[tuple[int, Costs]] = []
+    total, position, end, costs = 0, 0, len(data), message_costs.costs_of(type_name)
+    above: list[tuple[int, message_costs.Costs]] = []
     packed: set[bytes] = set()
     try:
         while total <= most:
@@ -107,15 +97,15 @@ def estimate(data: bytes, type_name: str, most: int) -> int:
             position += 1
             if tag >= 0x80:
                 tag, position = _varint(data, position - 1)
-            once, each, width, below = costs.get(tag, UNKNOWN)
+            once, each, width, below = costs.get(tag, message_costs.UNKNOWN)
             total += once
-            if tag & 7 == VARINT:
+            if tag & 7 == message_costs.VARINT:
                 while data[position] >= 0x80:
                     position += 1
                 position += 1
                 continue
-            if tag & 7 != LENGTH:
-                position += FIXED.get(tag & 7, 0)
+            if tag & 7 != message_costs.LENGTH:
+                position += message_costs.FIXED.get(tag & 7, 0)
                 continue
             size = data[position]
             position += 1
@@ -129,8 +119,9 @@ def estimate(data: bytes, type_name: str, most: int) -> int:
                 continue
             if each:
                 numbers = data[position : position + size]
-                count = len(numbers) // width if width else len(numbers.translate(None, CONTINUED))
-                total += (PACKED_BYTES if numbers in packed else each) * count
+                ends = numbers if width else numbers.translate(None, message_costs.CONTINUED)
+                count = len(ends) // (width or 1)
+                total += (message_costs.PACKED_BYTES if numbers in packed else each) * count
                 packed.add(numbers)
             position += size
     except IndexError:  # a varint beyond the end
@@ -196,7 +187,6 @@ class Budget:
 
     @property
     def _room(self) -> int:
-        """Bytes of the table's own allowance that are left."""
         shared = self if self._table is None else self._table
         return self._limits.expansion_bytes - shared._beyond
 

@@ -102,10 +102,8 @@ class Walk:
                 self._leaf(start, "end group", None, None)
                 return
             if descriptor is not None and field is None:
-                place, found = (
-                    ctx.at(self.base + start),
-                    f"field {number} in {descriptor.full_name}",
-                )
+                place = ctx.at(self.base + start)
+                found = f"field {number} in {descriptor.full_name}"
                 clause, wanted = "L.wire.unknown-field", "a field number of this message"
                 ctx.lint(clause, place, found, wanted, severity="note")
             name = field.name if field is not None else f"unknown field {number}"
@@ -178,7 +176,6 @@ class Walk:
         raise BadProto(_CLAUSE, place, "a longer varint", "ten bytes at most")
 
     def _take(self, size: int) -> bytes:
-        """Return the next bytes. Raises BadProto when there are fewer."""
         part = self.data[self.at : self.at + size]
         if len(part) < size:
             raise BadProto(_CLAUSE, self._place(), f"{len(part)} bytes left", f"{size} bytes")

@@ -77,7 +77,6 @@ def check_legacy(
 
 
 def _check_statistics(opened: LegacyFile) -> None:
-    """Parse the statistics and compare them with the values."""
     manifest, file = opened.manifest, opened.bytes
     assert manifest is not None
     statistics = parse_statistics(file, opened.metadata, manifest.extent.offset)
@@ -97,7 +96,7 @@ def _check_statistics(opened: LegacyFile) -> None:
 def _compare(opened: LegacyFile, field: Field, statistics: Statistics) -> None:
     """Report every batch whose values and statistics disagree; unread pages were reported."""
     ctx = opened.bytes.ctx
-    quiet = opened.bytes.during(replace(ctx, spans=None, findings=None))
+    quiet = opened.bytes.quiet()
     stored = statistics.by_field[str(field.id)]
     if stored.type.field(1).type != field.arrow.type:
         clause, found = "L.legacy.statistics.schema", f"bounds of {stored.type.field(1).type}"
@@ -210,7 +209,7 @@ def _numbers(descriptors: pa.Array, number: int) -> NDArray[np.uint64]:
 def _values(opened: DataFile, field: Field, wanted: Callable[[Field], bool]) -> Iterator[pa.Array]:
     """Yield the values of every `wanted` field at or below `field`."""
     if any(wanted(one) for one in field.flat()):
-        quiet = replace(_without_recording(opened), readers={})
+        quiet = replace(opened, bytes=opened.bytes.quiet(), readers={})
         for array in quiet.open_field(field).scan(0, opened.num_rows):
             yield from values_below(array, field, wanted)
 
@@ -224,12 +223,6 @@ def values_below(
         return
     for below, child in zip(children_of(from_start(array)), field.children):
         yield from values_below(below, child, wanted)
-
-
-def _without_recording(opened: DataFile) -> DataFile:
-    """Return the file for reads that record neither spans nor findings."""
-    ctx = replace(opened.bytes.ctx, spans=None, findings=None)
-    return replace(opened, bytes=opened.bytes.during(ctx))
 
 
 def _own_remaining_bytes(opened: DataFile) -> None:
@@ -264,7 +257,7 @@ def _pieces(opened: DataFile) -> list[Extent]:
 
 def _payloads(opened: DataFile) -> set[Extent]:
     """Return the payloads of blob columns and descriptors: buffers that only rows know."""
-    quiet, extents = _without_recording(opened), set[Extent]()
+    quiet, extents = replace(opened, bytes=opened.bytes.quiet()), set[Extent]()
     schema = opened.descriptor.schema
     for field in schema.flat() if opened.version == V2_0 else schema.fields:
         if any(below.is_blob for below in field.flat()):

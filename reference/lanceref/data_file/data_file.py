@@ -31,20 +31,8 @@ from lanceref.core.errors import BadSchema, OutOfRange, Place
 from lanceref.core.file_versions import V2_0, FileVersion
 from lanceref.encodings_2_0 import column as arrays
 from lanceref.encodings_2_0.column import is_early
+from lanceref.file import container
 from lanceref.file.column_io import ColumnReader
-from lanceref.file.container import (
-    ENTRY_BYTES,
-    TAIL_BYTES,
-    ColumnMetadata,
-    Descriptor,
-    Footer,
-    check_global_buffers,
-    open_tail,
-    parse_column,
-    parse_descriptor,
-    parse_footer,
-    parse_table,
-)
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.pages import column as pages
 from lanceref.storage import Source
@@ -63,7 +51,7 @@ def column_owners(field: Field, version: FileVersion) -> Iterator[Field]:
 def assign_columns(
     schema: LanceSchema,
     version: FileVersion,
-    columns: Sequence[ColumnMetadata],
+    columns: Sequence[container.ColumnMetadata],
     ctx: Context,
     place: Place,
 ) -> dict[int, int]:
@@ -96,9 +84,9 @@ class DataFile:
     """
 
     bytes: FileBytes
-    footer: Footer
-    descriptor: Descriptor
-    columns: tuple[ColumnMetadata, ...]
+    footer: container.Footer
+    descriptor: container.Descriptor
+    columns: tuple[container.ColumnMetadata, ...]
     column_extents: tuple[Extent, ...]
     global_buffers: tuple[Extent, ...]
     assigned: dict[int, int]
@@ -130,7 +118,7 @@ class DataFile:
             return reader
         num_columns, version, place = len(self.columns), self.version, self.descriptor.place
         by_id = self.assigned if assigned is None else assigned
-        columns, clause = list[ColumnMetadata](), "L.file.schema.num-columns"
+        columns, clause = list[container.ColumnMetadata](), "L.file.schema.num-columns"
         for owner in column_owners(field, version):
             if owner.id not in by_id:
                 raise BadSchema(clause, place, f"no column for field {owner.name!r}", "a column")
@@ -166,28 +154,28 @@ def open_metadata(source: Source, ctx: Context) -> DataFile:
 
     Raises OutOfRange.
     """
-    file = open_tail(source, ctx)
-    footer = parse_footer(file)
+    file = container.open_tail(source, ctx)
+    footer = container.parse_footer(file)
     start = footer.column_metadata_start
     file = file.during(file.ctx.during("metadata"))
-    num_buffers = footer.num_global_buffers
-    global_buffers = parse_table(file, footer.gbo_start, num_buffers, "GBO", "L.file.gbo.entry")
+    table, num_buffers = footer.gbo_start, footer.num_global_buffers
+    global_buffers = container.parse_table(file, table, num_buffers, "GBO", "L.file.gbo.entry")
     first = min(start, global_buffers[0].offset)
-    if first < file.size - TAIL_BYTES:
+    if first < file.size - container.TAIL_BYTES:
         file = file.with_tail(file.size - first)
-    extents = parse_table(file, footer.cmo_start, footer.num_columns, "CMO", "L.file.cmo.entry")
-    check_global_buffers(global_buffers, footer.version, start, file)
-    descriptor = parse_descriptor(file, global_buffers[0])
+    table, clause = footer.cmo_start, "L.file.cmo.entry"
+    extents = container.parse_table(file, table, footer.num_columns, "CMO", clause)
+    container.check_global_buffers(global_buffers, footer.version, start, file)
+    descriptor = container.parse_descriptor(file, global_buffers[0])
     parsed = []
     for index, extent in enumerate(extents):
-        clause, name = "L.file.cmo.entry", f"column metadata {index}"
-        if extent.offset < start or extent.end > footer.cmo_start:
-            place = file.ctx.at(footer.cmo_start + index * ENTRY_BYTES, ENTRY_BYTES)
+        name = f"column metadata {index}"
+        if extent.offset < start or extent.end > table:
+            place = file.ctx.at(table + index * container.ENTRY_BYTES, container.ENTRY_BYTES)
             found = f"{name} at {extent.offset} with {extent.size} bytes"
-            wanted = f"bytes between {start} and {footer.cmo_start}"
-            raise OutOfRange(clause, place, found, wanted)
-        cursor = file.cursor(extent, name, clause)
-        parsed.append(parse_column(cursor, index, footer.version, global_buffers[0].offset))
+            raise OutOfRange(clause, place, found, f"bytes between {start} and {table}")
+        cursor, data_end = file.cursor(extent, name, clause), global_buffers[0].offset
+        parsed.append(container.parse_column(cursor, index, footer.version, data_end))
     columns, place = tuple(parsed), descriptor.place
     assigned = assign_columns(descriptor.schema, footer.version, columns, file.ctx, place)
     buffers = tuple(global_buffers)

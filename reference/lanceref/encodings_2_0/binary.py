@@ -25,8 +25,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs import general, symbol_coder
-from lanceref.codecs.values import Variable
-from lanceref.codecs.variable import decode_codes, parse_symbol_table
+from lanceref.codecs.values import Bools, Ints, Variable
+from lanceref.codecs.variable import SymbolTable, decode_codes, parse_symbol_table
 from lanceref.core.arrow_buffers import STRINGS, TEXT, check_text, offsets_buffer
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Extent
@@ -54,15 +54,13 @@ class Slices:
     the bytes or items that its rows own together, back to back, maybe none.
     """
 
-    lengths: NDArray[np.int64]
-    nulls: NDArray[np.bool_]
+    lengths: Ints
+    nulls: Bools
     owned: RowRanges
 
-    def offsets(self) -> NDArray[np.int64]:
+    def offsets(self) -> Ints:
         """Return where rows start when ranges are concatenated, and the final end: (rows + 1,)."""
-        offsets = np.zeros(len(self.lengths) + 1, np.int64)
-        np.cumsum(self.lengths, out=offsets[1:])
-        return offsets
+        return np.append(0, np.cumsum(self.lengths))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,6 @@ class Ends:
             raise CorruptPage(clause, self.page.place, self.adjustment, wanted)
 
     def _row_place(self, index: int, rows: RowRanges) -> Place:
-        """Name the word of the `index`-th row of the ranges."""
         ends = np.cumsum(rows.counts)
         owner = int(np.searchsorted(ends, index, "right"))
         row = int(rows.ends[owner] - (ends[owner] - index))
@@ -142,9 +139,7 @@ def open_ends(
     return Ends(page, page.extent(flat.buffer), words, adjustment, num_rows)
 
 
-def encode_ends(
-    ends: NDArray[np.int64], nulls: NDArray[np.bool_], adjustment: int, page: PageBuffers
-) -> ArrayEncoding:
+def encode_ends(ends: Ints, nulls: Bools, adjustment: int, page: PageBuffers) -> ArrayEncoding:
     """Add the ends of rows (n,) to a page, those of null rows plus the adjustment."""
     words = ends.astype("<u8")
     words[nulls] += np.uint64(adjustment)
@@ -176,7 +171,7 @@ class StoredStrings:
     def place(self) -> Place:
         return self._page.at(self._extent)
 
-    def values(self, rows: RowRanges) -> tuple[Variable, NDArray[np.bool_]]:
+    def values(self, rows: RowRanges) -> tuple[Variable, Bools]:
         """Return the strings as stored, and which rows are null. The flags are (rows,)."""
         body, total = self._opened
         slices = self._ends.read(rows, total)
@@ -201,7 +196,7 @@ class StoredStrings:
 
 
 def _variable_array(
-    values: Variable, nulls: NDArray[np.bool_], type_: pa.DataType, ctx: Context, place: Place
+    values: Variable, nulls: Bools, type_: pa.DataType, ctx: Context, place: Place
 ) -> pa.Array:
     """Build an Arrow array of strings or byte strings; `place` is where the bytes lie."""
     offsets = offsets_buffer(type_, values.offsets, "L.array.binary.offset-width", place)
@@ -213,12 +208,21 @@ def _variable_array(
     return array
 
 
-def open_binary(encoding: pb.Binary, type_: pa.DataType, num_rows: int, page: Page) -> ReadRows:
-    """Open a page of strings or byte strings: offsets, then bytes."""
-    strings = StoredStrings(encoding, type_, num_rows, page, "bytes")
+def open_binary(
+    encoding: pb.Binary,
+    type_: pa.DataType,
+    num_rows: int,
+    page: Page,
+    table: SymbolTable | None = None,
+) -> ReadRows:
+    """Open a page of strings or byte strings: offsets, then bytes, or codes under a table."""
+    kind = "bytes" if table is None else "fsst codes"
+    strings = StoredStrings(encoding, type_, num_rows, page, kind)
 
     def read(rows: RowRanges) -> pa.Array:
         values, nulls = strings.values(rows)
+        if table is not None:
+            values = decode_codes(table, values, strings.place)
         return _variable_array(values, nulls, type_, page.ctx, strings.place)
 
     return read
@@ -229,14 +233,7 @@ def open_fsst(encoding: pb.Fsst, type_: pa.DataType, num_rows: int, page: Page) 
     arm = encoding.binary.WhichOneof("array_encoding")
     expect("L.array.fsst.inner", arm, "binary", page.place, UnknownEncoding)
     table = parse_symbol_table(encoding.symbol_table, page.place)
-    strings = StoredStrings(encoding.binary.binary, type_, num_rows, page, "fsst codes")
-
-    def read(rows: RowRanges) -> pa.Array:
-        codes, nulls = strings.values(rows)
-        values = decode_codes(table, codes, strings.place)
-        return _variable_array(values, nulls, type_, page.ctx, strings.place)
-
-    return read
+    return open_binary(encoding.binary.binary, type_, num_rows, page, table)
 
 
 def open_fixed_size_binary(
@@ -270,19 +267,15 @@ def encode_binary(
     array: pa.Array, page: PageBuffers, scheme: str | None = None, level: int | None = None
 ) -> ArrayEncoding:
     """Encode the ends of all rows, then their bytes, compressed if a scheme is named."""
-    return _encode(variable_of(array), np.asarray(array.is_null()), page, scheme, level)
+    return _encode(variable_of(array), array, page, scheme, level)
 
 
 def _encode(
-    values: Variable,
-    nulls: NDArray[np.bool_],
-    page: PageBuffers,
-    scheme: str | None = None,
-    level: int | None = None,
+    values: Variable, array: pa.Array, page: PageBuffers, scheme: str | None, level: int | None
 ) -> ArrayEncoding:
     size = int(values.offsets[-1])
     adjustment = size + 1 if values.count else 0
-    indices = encode_ends(values.offsets[1:], nulls, adjustment, page)
+    indices = encode_ends(values.offsets[1:], np.asarray(array.is_null()), adjustment, page)
     plain = np.ascontiguousarray(values.data[:size])
     data: Buffer = plain
     if scheme in ("zstd", "lz4"):
@@ -296,7 +289,7 @@ def _encode(
 def encode_fsst(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
     """Encode strings as codes under a symbol table."""
     table, coded = symbol_coder.encode(variable_of(array))
-    binary = _encode(coded, np.asarray(array.is_null()), page)
+    binary = _encode(coded, array, page, None, None)
     return ArrayEncoding(fsst=pb.Fsst(binary=binary, symbol_table=table))
 
 

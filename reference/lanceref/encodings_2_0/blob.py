@@ -21,17 +21,7 @@ from lanceref.core.cursor import Extent, FileBytes
 from lanceref.core.errors import BadSchema, CorruptPage, DataRefused
 from lanceref.encodings_2_0.page import ArrayColumn, RowRanges
 from lanceref.encodings_2_0.values import ValueColumn, ValueWriter
-from lanceref.file.column_io import (
-    DESCRIPTOR,
-    DataArea,
-    EncodedColumn,
-    EncodedPage,
-    extents,
-    fetch,
-    runs,
-    store,
-    words,
-)
+from lanceref.file import column_io
 from lanceref.file.container import ColumnMetadata
 from lanceref.file.schema import Field
 from lanceref.proto import encodings_v2_0_pb2 as pb
@@ -61,8 +51,7 @@ class BlobColumn(ArrayColumn):
         self._descriptors.check()
         if len(ctx.findings or ()) > known:
             return
-        quiet = self._file.during(replace(ctx, spans=None, findings=None))
-        descriptors = ValueColumn(quiet, self._field, self._column)
+        descriptors = ValueColumn(self._file.quiet(), self._field, self._column)
         with ctx.group("payloads"), ctx.piece():
             for _ in self._follow(descriptors.scan(0, self.num_rows)):
                 pass
@@ -70,15 +59,15 @@ class BlobColumn(ArrayColumn):
     def payload_extents(self) -> Iterator[Extent]:
         """Yield where the payloads lie: only the descriptors say it."""
         for descriptors in self._descriptors.scan(0, self.num_rows):
-            yield from extents(descriptors)
+            yield from column_io.extents(descriptors)
 
     def _follow(self, parts: Iterator[pa.Array]) -> Iterator[pa.Array]:
         for descriptors in parts:
-            for run in runs(descriptors):
+            for run in column_io.runs(descriptors):
                 yield self._payloads(run)
 
     def _payloads(self, descriptors: pa.Array) -> pa.Array:
-        positions, sizes = words(descriptors)
+        positions, sizes = column_io.words(descriptors)
         place = self._column.place
         if np.any((sizes == 0) & (positions > 1)):
             found = f"position {int(positions[sizes == 0].max())} of a payload of 0 bytes"
@@ -90,11 +79,11 @@ class BlobColumn(ArrayColumn):
             found = f"a payload at {placed[back[0] + 1]} after one at {placed[back[0]]}"
             raise CorruptPage("L.array.blob.order", place, found, "ascending payloads")
         valid = (sizes > 0) | (positions == 0)
-        return fetch(self._file, descriptors, valid, "L.array.blob.payload", place)
+        return column_io.fetch(self._file, descriptors, valid, "L.array.blob.payload", place)
 
 
 def _descriptors_of(field: Field) -> Field:
-    return replace(field, arrow=pa.field(field.name, DESCRIPTOR, False), nullable=False)
+    return replace(field, arrow=pa.field(field.name, column_io.DESCRIPTOR, False), nullable=False)
 
 
 def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobColumn | ValueColumn:
@@ -103,7 +92,7 @@ def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobCol
     Raises BadSchema.
     """
     type_ = field.arrow.type
-    if type_ == DESCRIPTOR:
+    if type_ == column_io.DESCRIPTOR:
         return ValueColumn(file, _descriptors_of(field), column)
     if not pa.types.is_large_binary(type_):
         raise BadSchema("L.array.blob.column", column.place, type_, "large_binary")
@@ -113,21 +102,23 @@ def open_blobs(file: FileBytes, field: Field, column: ColumnMetadata) -> BlobCol
 class BlobWriter(ValueWriter):
     """Writes a blob column: the values at once and out of line, their descriptors as pages."""
 
-    def write(self, array: pa.Array, row: int, data: DataArea) -> list[EncodedPage]:
+    def write(
+        self, array: pa.Array, row: int, data: column_io.DataArea
+    ) -> list[column_io.EncodedPage]:
         """Write the values; return the pages of descriptors that became full."""
         return super().write(store_payloads(self._field.name, array, data), row, data)
 
-    def finish(self) -> list[EncodedColumn]:
+    def finish(self) -> list[column_io.EncodedColumn]:
         return [blob_column()]
 
 
-def blob_column() -> EncodedColumn:
+def blob_column() -> column_io.EncodedColumn:
     """Return the end of a column of blobs."""
-    return EncodedColumn(pb.ColumnEncoding(blob={"inner": {"values": {}}}))
+    return column_io.EncodedColumn(pb.ColumnEncoding(blob={"inner": {"values": {}}}))
 
 
-def store_payloads(name: str, array: pa.Array, data: DataArea) -> pa.StructArray:
+def store_payloads(name: str, array: pa.Array, data: column_io.DataArea) -> pa.StructArray:
     """Write the values of a blob field; return where they lie. Raises DataRefused."""
     if not pa.types.is_large_binary(array.type):
         raise DataRefused(f"field {name!r}: a blob is large_binary")
-    return store(array, np.asarray(array.is_null()).astype(np.uint64), data)
+    return column_io.store(array, np.asarray(array.is_null()).astype(np.uint64), data)

@@ -91,8 +91,7 @@ def open_writer(field: Field, first_column: int, policy: PagePolicy) -> FieldWri
         return BlobWriter(field, first_column, policy)
     if field.is_packed or not (field.children or pa.types.is_struct(type_)):
         return ValueWriter(field, first_column, policy)
-    children: list[FieldWriter] = []
-    first = first_column + 1
+    children, first = list[FieldWriter](), first_column + 1
     for child in field.children:
         children.append(open_writer(child, first, policy))
         first += children[-1].num_columns

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lanceref.codecs.encoder_inputs import merged_items
+from lanceref.codecs.encoder_inputs import Params, merged_items
 from lanceref.core.arrow_buffers import STRINGS, check_keys, has_wide_offsets
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
@@ -29,7 +29,6 @@ from lanceref.encodings_2_0.flat import PageBuffers, bare_flat, encode_nullable,
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.schema import slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb
-from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 DICTIONARY_ROWS = 100
 """Rows from which, and distinct values below which, strings become a dictionary."""
@@ -80,21 +79,20 @@ def open_dictionary(
     return read
 
 
-def encode_strings(
-    array: pa.Array, page: PageBuffers, compression: str | None, level: int | None
-) -> ArrayEncoding:
+def encode_strings(array: pa.Array, page: PageBuffers, params: Params) -> pb.ArrayEncoding:
     """Encode strings of a page: a dictionary, FSST or plain, as the rows and metadata suggest."""
     if pa.types.is_string(array.type):
         chosen = own_dictionary(array, page)
         if chosen is not None:
             return chosen
-    if compression == "fsst" and not has_wide_offsets(array.type):  # D.array.fsst-large-strings
+    scheme = params.compression
+    if scheme == "fsst" and not has_wide_offsets(array.type):  # D.array.fsst-large-strings
         return encode_fsst(array, page)
-    scheme = compression if compression in COMPRESSIONS else None
-    return encode_binary(array, page, scheme, level)
+    scheme = scheme if scheme in COMPRESSIONS else None
+    return encode_binary(array, page, scheme, params.compression_level)
 
 
-def own_dictionary(array: pa.Array, page: PageBuffers) -> ArrayEncoding | None:
+def own_dictionary(array: pa.Array, page: PageBuffers) -> pb.ArrayEncoding | None:
     """Encode strings as a dictionary of the writer's own; None when there are too many or few."""
     first = array[:FIRST_ROWS]
     if len(array) < DICTIONARY_ROWS or pc.count_distinct(first).as_py() >= DICTIONARY_ROWS:
@@ -107,22 +105,21 @@ def own_dictionary(array: pa.Array, page: PageBuffers) -> ArrayEncoding | None:
     return _encode(keys.astype(np.uint8), items, page)
 
 
-def _encode(keys: NDArray[np.generic], items: pa.Array, page: PageBuffers) -> ArrayEncoding:
+def _encode(keys: NDArray[np.generic], items: pa.Array, page: PageBuffers) -> pb.ArrayEncoding:
     indices = no_nulls(page.flat(keys.view(np.uint8), 8 * keys.dtype.itemsize))
     encode_items = encode_binary if items.type in STRINGS else encode_nullable
     stored = encode_items(items, page)
     dictionary = pb.Dictionary(indices=indices, items=stored, num_dictionary_items=len(items))
-    return ArrayEncoding(dictionary=dictionary)
+    return pb.ArrayEncoding(dictionary=dictionary)
 
 
-def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -> ArrayEncoding:
+def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -> pb.ArrayEncoding:
     """Encode dictionary arrays of one page; their dictionaries become one, concatenated or merged.
 
     Raises DataRefused when the items, with one for null rows, are more than the keys can number.
     """
     key = arrays[0].type.index_type
-    bits = int(key.bit_width)
-    most_items = 1 << (bits - 1 if pa.types.is_signed_integer(key) else bits)
+    most_items = 1 << key.bit_width - pa.types.is_signed_integer(key)
     nulls = np.concatenate([np.asarray(array.indices.is_null()) for array in arrays])
     keys, items = merged_items(arrays, nulls, most_items)
     if nulls.all():

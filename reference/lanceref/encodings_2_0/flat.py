@@ -25,10 +25,9 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.codecs.general import ZSTD_MAGIC, decompress_block
-from lanceref.codecs.values import join_pieces
+from lanceref.codecs.values import Bytes, Ints, join_pieces
 from lanceref.core.compute import pc
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes, read_extents
@@ -38,23 +37,13 @@ from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.column_io import Buffer
 from lanceref.file.schema import slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb
-from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 _CODECS = {"zstd": "zstd", "lz4": "lz4_raw"}
 """Scheme of the format -> codec of pyarrow."""
 
 
-def _cut(
-    data: NDArray[np.uint8],
-    at: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    rows: RowRanges,
-    bits: int,
-) -> NDArray[np.uint8]:
-    """Return the values of each range, of `sizes` bytes at `at` (ranges,), back to back.
-
-    Bitmaps are moved so that they start at bit 0.
-    """
+def _cut(data: Bytes, at: Ints, sizes: Ints, rows: RowRanges, bits: int) -> Bytes:
+    """Return `sizes` bytes at `at` (ranges,), joined; bitmaps begin at bit 0."""
     if len(at) == 1:
         joined = data[int(at[0]) : int(at[0]) + int(sizes[0])]
     else:
@@ -64,7 +53,7 @@ def _cut(
     return concat_bits(joined, rows.starts, rows.counts)
 
 
-def _byte_ranges(rows: RowRanges, bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _byte_ranges(rows: RowRanges, bits: int) -> tuple[Ints, Ints]:
     """Return the first byte that holds values of each range, and the one after the last."""
     return rows.starts * bits // 8, (rows.ends * bits + 7) // 8
 
@@ -80,7 +69,7 @@ class RawFlat:
     kind: str
     clause: str = "L.array.flat.size"
 
-    def data(self, rows: RowRanges, *, owned: bool = True) -> NDArray[np.uint8]:
+    def data(self, rows: RowRanges, *, owned: bool = True) -> Bytes:
         """Return the values of the ranges back to back; 1-bit values packed from bit 0.
 
         uint8 (bytes,). The bytes get spans when they are to be `owned` by this read.
@@ -108,7 +97,7 @@ class Compressed:
             raise UnknownEncoding(clause, page.place, repr(self._scheme), wanted)
         page.file.bound_output(size, "L.array.flat.compressed-size", page.at(self._extent))
 
-    def data(self, rows: RowRanges, *, owned: bool = True) -> NDArray[np.uint8]:
+    def data(self, rows: RowRanges, *, owned: bool = True) -> Bytes:
         """Return the values of the ranges back to back; a block of no values is read too.
 
         uint8 (bytes,).
@@ -119,8 +108,7 @@ class Compressed:
         return _cut(self._plain, firsts, lasts - firsts, rows, self._bits)
 
     @cached_property
-    def _plain(self) -> NDArray[np.uint8]:
-        """The whole block, decompressed."""
+    def _plain(self) -> Bytes:
         cursor = self._file.cursor(self._extent, "page buffer", "L.file.pages.extent")
         place, is_lz4 = cursor.ctx.at(cursor.offset, cursor.remaining), self._scheme == "lz4"
         if is_lz4 or bytes(cursor.data[:4]) != ZSTD_MAGIC:
@@ -147,7 +135,7 @@ class FlatRows:
     def __call__(self, rows: RowRanges) -> pa.Array:
         return self.array(rows.count, self.values.data(rows))
 
-    def array(self, count: int, data: NDArray[np.uint8]) -> pa.Array:
+    def array(self, count: int, data: Bytes) -> pa.Array:
         """Return `count` rows of `data` (bytes,), which is not copied."""
         return pa.Array.from_buffers(self.type, count, [None, pa.py_buffer(data)])
 
@@ -194,7 +182,7 @@ def bare_flat(encoding: pb.ArrayEncoding, page: Page, what: str) -> pb.Flat:
     return encoding.flat
 
 
-def _with_validity(array: pa.Array, bitmap: NDArray[np.uint8]) -> pa.Array:
+def _with_validity(array: pa.Array, bitmap: Bytes) -> pa.Array:
     """Return `array` with null wherever `bitmap` (packed, 1 = valid) holds 0."""
     buffer = pa.py_buffer(bitmap)
     if array.null_count:
@@ -212,11 +200,10 @@ def open_nullable(nullable: pb.Nullable, type_: pa.DataType, num_rows: int, page
             return page.open(nullable.no_nulls.values, type_, num_rows)
         case "all_nulls":
             return lambda rows: _all_nulls(rows, type_, page)
-        case "some_nulls":
-            some = nullable.some_nulls
-        case _:
+        case None:
             clause, found = "L.array.encoding.tag", "nullable without an arm"
             raise UnknownEncoding(clause, page.place, found, "an arm")
+    some = nullable.some_nulls
     flat = bare_flat(some.validity, page, "validity")
     expect("L.array.nullable.validity", flat.bits_per_value, 1, page.place)
     validity = open_flat(flat, num_rows, page, "validity", "bitmap")
@@ -264,33 +251,33 @@ class PageBuffers:
     def __init__(self) -> None:
         self.buffers: list[Buffer] = []
 
-    def flat(self, data: Buffer, bits: int, compression: str | None = None) -> ArrayEncoding:
+    def flat(self, data: Buffer, bits: int, compression: str | None = None) -> pb.ArrayEncoding:
         """Add a buffer of values; return its description."""
         buffer = pb.Buffer(buffer_index=len(self.buffers))
-        encoding = ArrayEncoding(flat=pb.Flat(bits_per_value=bits, buffer=buffer))
+        encoding = pb.ArrayEncoding(flat=pb.Flat(bits_per_value=bits, buffer=buffer))
         if compression is not None:
             encoding.flat.compression.scheme = compression
         self.buffers.append(data)
         return encoding
 
 
-def no_nulls(values: ArrayEncoding) -> ArrayEncoding:
+def no_nulls(values: pb.ArrayEncoding) -> pb.ArrayEncoding:
     """Wrap values of which none is null."""
-    return ArrayEncoding(nullable=pb.Nullable(no_nulls=pb.Nullable.NoNull(values=values)))
+    return pb.ArrayEncoding(nullable=pb.Nullable(no_nulls=pb.Nullable.NoNull(values=values)))
 
 
-def all_nulls() -> ArrayEncoding:
+def all_nulls() -> pb.ArrayEncoding:
     """Describe rows that are all null, or none at all."""
-    return ArrayEncoding(nullable=pb.Nullable(all_nulls=pb.Nullable.AllNull()))
+    return pb.ArrayEncoding(nullable=pb.Nullable(all_nulls=pb.Nullable.AllNull()))
 
 
-def some_nulls(validity: ArrayEncoding, values: ArrayEncoding) -> ArrayEncoding:
+def some_nulls(validity: pb.ArrayEncoding, values: pb.ArrayEncoding) -> pb.ArrayEncoding:
     """Return the encoding of values beside a bitmap of which are valid."""
     some = pb.Nullable.SomeNull(validity=validity, values=values)
-    return ArrayEncoding(nullable=pb.Nullable(some_nulls=some))
+    return pb.ArrayEncoding(nullable=pb.Nullable(some_nulls=some))
 
 
-def encode_nullable(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
+def encode_nullable(array: pa.Array, page: PageBuffers) -> pb.ArrayEncoding:
     """Encode values of fixed width, or fixed-size lists of them, and which are null."""
     if array.null_count == len(array):
         return all_nulls()
@@ -301,12 +288,12 @@ def encode_nullable(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
     return some_nulls(validity, _encode_values(array, page))
 
 
-def _encode_values(array: pa.Array, page: PageBuffers) -> ArrayEncoding:
+def _encode_values(array: pa.Array, page: PageBuffers) -> pb.ArrayEncoding:
     if not pa.types.is_fixed_size_list(array.type):
         return page.flat(*fixed_width(array))
     items = encode_nullable(list_items(array), page)
     lists = pb.FixedSizeList(dimension=array.type.list_size, items=items)
-    return ArrayEncoding(fixed_size_list=lists)
+    return pb.ArrayEncoding(fixed_size_list=lists)
 
 
 def list_items(array: pa.FixedSizeListArray) -> pa.Array:
@@ -323,7 +310,7 @@ def innermost_items(array: pa.Array) -> pa.Array:
     return array
 
 
-def fixed_width(array: pa.Array) -> tuple[NDArray[np.uint8], int]:
+def fixed_width(array: pa.Array) -> tuple[Bytes, int]:
     """Return the bytes of values of fixed width, and the bits of one. Raises DataRefused.
 
     uint8 (bytes,).

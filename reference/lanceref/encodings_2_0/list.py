@@ -15,10 +15,12 @@ L.array.binary.early, and those of `ends`
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
 
+from lanceref.codecs.values import Ints
 from lanceref.core.arrow_buffers import LARGE, check_text, offsets_buffer
 from lanceref.core.context import expect
 from lanceref.core.cursor import FileBytes
@@ -26,7 +28,7 @@ from lanceref.core.errors import CorruptPage, OutOfRange, Place, UnknownEncoding
 from lanceref.core.packed_values import null_bitmap, offsets_of
 from lanceref.encodings_2_0.binary import Ends, Slices, encode_ends, open_ends
 from lanceref.encodings_2_0.flat import PageBuffers
-from lanceref.encodings_2_0.page import ArrayColumn, Ints, Page, Paging, RowRanges
+from lanceref.encodings_2_0.page import ArrayColumn, Page, Paging, RowRanges
 from lanceref.encodings_2_0.values import ValueColumn, plain_column
 from lanceref.file.column_io import DataArea, EncodedColumn, EncodedPage, FieldWriter, PagePolicy
 from lanceref.file.container import ColumnMetadata, PageMetadata
@@ -45,9 +47,7 @@ class ListColumn(ArrayColumn):
         self._nullable = field.nullable
         self._paging = Paging(column)
         self._lists = [_list_of(page) for page in column.pages]
-        self._first_items = [0]
-        for one in self._lists:
-            self._first_items.append(self._first_items[-1] + one.num_items)
+        self._first_items = [0, *accumulate(one.num_items for one in self._lists)]
         self.num_rows, self.num_items = self._paging.num_rows, self._first_items[-1]
         self.row_bytes = 8 + items.row_bytes * self.num_items / max(1, self.num_rows)
 
@@ -93,7 +93,6 @@ class ListColumn(ArrayColumn):
         return open_ends(one.offsets, adjustment, metadata.num_rows, page, "list ends")
 
     def _read(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
-        """Read ends of a page, and check the last one and the nulls."""
         ctx, num_items = self._file.ctx, self._lists[index].num_items
         slices = ends.read(rows, num_items)
         last_row, last_end = rows.ends.max(initial=0), slices.owned.ends.max(initial=0)

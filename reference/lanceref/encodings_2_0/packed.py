@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from lanceref.codecs.bitpack import BLOCK, unpack
+from lanceref.core.arrow_buffers import children_of
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, DataRefused
@@ -36,7 +37,6 @@ from lanceref.encodings_2_0.flat import (
 from lanceref.encodings_2_0.page import Page, ReadRows, RowRanges
 from lanceref.file.schema import slot_bits
 from lanceref.proto import encodings_v2_0_pb2 as pb
-from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
 
 
 def open_bitpacked(
@@ -125,7 +125,7 @@ def open_packed_struct(
     return read
 
 
-def _child_bits(encoding: ArrayEncoding, page: Page) -> int:
+def _child_bits(encoding: pb.ArrayEncoding, page: Page) -> int:
     """Return the bits of one value of a child: flat, or fixed-size lists of flat."""
     factor = 1
     while encoding.WhichOneof("array_encoding") in ("nullable", "fixed_size_list"):
@@ -139,9 +139,9 @@ def _child_bits(encoding: ArrayEncoding, page: Page) -> int:
     return factor * int(bare_flat(encoding, page, "a child of a packed struct").bits_per_value)
 
 
-def encode_packed(array: pa.StructArray, page: PageBuffers) -> ArrayEncoding:
+def encode_packed(array: pa.StructArray, page: PageBuffers) -> pb.ArrayEncoding:
     """Encode the rows of a packed struct as one buffer. Raises DataRefused for nulls and bits."""
-    children = [array.field(i) for i in range(array.type.num_fields)]
+    children = children_of(array)
     if not children:
         raise DataRefused("a packed struct needs a child")
     leaves = list(map(innermost_items, children))
@@ -155,4 +155,4 @@ def encode_packed(array: pa.StructArray, page: PageBuffers) -> ArrayEncoding:
         cells.append(np.ascontiguousarray(data).reshape(len(array), -1))
     page.buffers.append(np.concatenate(cells, axis=1).reshape(-1))
     inner = [encode_nullable(child, PageBuffers()) for child in children]
-    return ArrayEncoding(packed_struct=pb.PackedStruct(inner=inner, buffer=pb.Buffer()))
+    return pb.ArrayEncoding(packed_struct=pb.PackedStruct(inner=inner, buffer=pb.Buffer()))

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from numpy.typing import NDArray
 
+from lanceref.codecs.values import Ints
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes
@@ -30,8 +31,6 @@ from lanceref.core.integers import arrow_array, unique_inverse
 from lanceref.core.run_sizes import run_rows
 from lanceref.file.container import ColumnMetadata, PageMetadata
 from lanceref.proto import encodings_v2_0_pb2 as pb
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +112,8 @@ class Page:
         """Return the extent of the buffer an encoding names. Raises OutOfRange, UnknownEncoding."""
         kind, index = buffer.buffer_type, buffer.buffer_index
         if kind not in (pb.Buffer.page, pb.Buffer.column):
-            raise UnknownEncoding(
-                "L.array.buffer.type", self.place, f"buffer type {kind}", "0 or 1"
-            )
+            found = f"buffer type {kind}"
+            raise UnknownEncoding("L.array.buffer.type", self.place, found, "0 or 1")
         extents = self.metadata.extents if kind == pb.Buffer.page else self.column.extents
         if index >= len(extents):
             wanted = f"below {len(extents)}"
@@ -184,9 +182,7 @@ class Paging:
 
     def __init__(self, column: ColumnMetadata) -> None:
         self.column = column
-        self.starts = [0]
-        for page in column.pages:
-            self.starts.append(self.starts[-1] + page.num_rows)
+        self.starts = [0, *accumulate(page.num_rows for page in column.pages)]
         self.num_rows = self.starts[-1]
 
     def runs(self, start: int, end: int, run_rows: int) -> Iterator[tuple[int, int, int]]:

@@ -71,8 +71,7 @@ def open_struct(
     for child in children:
         if child.num_rows != header.num_rows:
             clause, found = "L.array.struct.length", f"{header.num_rows} rows in the header"
-            error = OutOfRange(clause, header.place, found, child.num_rows)
-            file.ctx.refuse(error)
+            file.ctx.refuse(OutOfRange(clause, header.place, found, child.num_rows))
     return StructColumn(file, field, header.num_rows, children)
 
 

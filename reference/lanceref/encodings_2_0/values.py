@@ -166,10 +166,7 @@ class ValueWriter:
         if pa.types.is_struct(array.type):
             return packed.encode_packed(array, page)
         if array.type in STRINGS:
-            params = params_of(self._field.metadata)
-            return dictionary.encode_strings(
-                array, page, params.compression, params.compression_level
-            )
+            return dictionary.encode_strings(array, page, params_of(self._field.metadata))
         return flat.encode_nullable(array, page)
 
     def finish(self) -> list[EncodedColumn]:

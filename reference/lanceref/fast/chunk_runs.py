@@ -16,25 +16,16 @@ from numpy.typing import NDArray
 
 from lanceref.codecs import variable
 from lanceref.codecs.bitpack import BLOCK, ROW_STARTS
-from lanceref.codecs.values import Bytes, Fixed, Ints, Validity, Values, Variable
+from lanceref.codecs.values import Bytes, Fixed, Ints, Values, Variable
 from lanceref.core.cursor import read_extents
-from lanceref.core.errors import BytesError, Place
+from lanceref.core.errors import BytesError
 from lanceref.core.integers import arrow_array
+from lanceref.fast import run_codecs
 from lanceref.fast.files import Unusual, expect, gather_rows, join_pieces
-from lanceref.fast.run_codecs import (
-    ChunkRun,
-    decode_levels,
-    decode_strings,
-    decode_values,
-    has_run_form,
-    inline_widths,
-)
 from lanceref.pages import miniblock
-from lanceref.pages.chunks import ChunkTable, Counts, padded
+from lanceref.pages.chunks import ChunkTable, padded
 from lanceref.pages.layers import LEVEL_BYTES, Levels, check_ranges, count_before
-from lanceref.pages.leafvalues import leaf_array
 from lanceref.pages.miniblock import ChunkRows, DecodedChunks, with_starts
-from lanceref.pages.page_dictionary import key_array, look_up
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
@@ -42,17 +33,17 @@ from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 class DecodedRun(DecodedChunks):
     """Chunks with decoded levels whose values lie in one run."""
 
-    run: ChunkRun
+    run: run_codecs.ChunkRun
 
 
 @miniblock.decode_chunks.replaced_by
-def decode_chunks(rows: ChunkRows, numbers: Counts) -> DecodedChunks:
+def decode_chunks(rows: ChunkRows, numbers: Ints) -> DecodedChunks:
     """Read chunks, near ones with one request, and decode their levels together.
 
     `numbers` (chunks,).
     """
     ctx = rows.file.ctx
-    if ctx.spans is None and not ctx.validating and has_run_form(rows.mini.values):
+    if ctx.spans is None and not ctx.validating and run_codecs.has_run_form(rows.mini.values):
         chosen, clause = rows.table.choose(numbers), "L.page.miniblock.chunk-bytes"
         data, at = read_extents(rows.file, chosen.starts, chosen.sizes, "chunks", clause)
         with suppress(Unusual, BytesError):
@@ -73,11 +64,10 @@ def decode_run(rows: ChunkRows, chosen: ChunkTable, data: Bytes, at: Ints) -> De
     if mini.num_levels:
         rows.file.bound_output(count * LEVEL_BYTES, "L.page.limits.levels", place, "levels")
     if mini.rep is not None:
-        rep = decode_levels(mini.rep, stored)
+        rep = run_codecs.decode_levels(mini.rep, stored)
     if mini.definition is not None:
-        definition = decode_levels(
-            mini.definition, stored.buffers(slice(mini.num_levels - 1, None))
-        )
+        own = stored.buffers(slice(mini.num_levels - 1, None))
+        definition = run_codecs.decode_levels(mini.definition, own)
     levels = Levels(count, rep, definition)
     check_ranges(levels, layers, place)
     visible, first_entry = levels.visible(layers), counts.cumsum() - counts
@@ -90,7 +80,7 @@ def decode_run(rows: ChunkRows, chosen: ChunkTable, data: Bytes, at: Ints) -> De
 
 def _parse_headers(
     rows: ChunkRows, chosen: ChunkTable, data: Bytes, at: Ints
-) -> tuple[ChunkRun, Counts]:
+) -> tuple[run_codecs.ChunkRun, Ints]:
     """Parse the headers of chunks: their buffers as one run, and the entries of each (chunks,)."""
     mini, header = rows.mini, padded(rows.mini.header_bytes)
     expect(chosen.sizes >= header)
@@ -107,7 +97,7 @@ def _parse_headers(
         expect(stored >= np.maximum(counts, 1))
     else:
         expect(stored == (counts if mini.num_levels else 0))
-    run = ChunkRun(rows.file.ctx, data, ends - padded(sizes) + at, sizes, counts)
+    run = run_codecs.ChunkRun(rows.file.ctx, data, ends - padded(sizes) + at, sizes, counts)
     return run, stored if mini.num_levels else counts
 
 
@@ -118,18 +108,12 @@ def decode_leaf(rows: ChunkRows, decoded: DecodedChunks) -> pa.Array:
         if not decoded.run.num_values:
             return pa.nulls(0, rows.type)
         with suppress(Unusual, BytesError):
-            values = decode_values(rows.mini.values, decoded.run)
-            return _leaf(rows, values, decoded.levels.leaf_validity(rows.layers), decoded.place)
+            values = run_codecs.decode_values(rows.mini.values, decoded.run)
+            validity = decoded.levels.leaf_validity(rows.layers)
+            leaf = miniblock.leaf_or_keys(rows, values, validity, decoded.place)
+            return miniblock.with_items(rows, leaf)
         decoded = miniblock.decode_chunks.plain(rows, decoded.numbers)
     return miniblock.decode_leaf.plain(rows, decoded)
-
-
-def _leaf(rows: ChunkRows, values: Values, validity: Validity, place: Place) -> pa.Array:
-    """Build the array of a leaf, whose values may number the items of a dictionary."""
-    if rows.items is None:
-        return leaf_array(rows.type, values, validity, place)
-    keys = key_array(rows.type, values, validity, len(rows.items), place)
-    return look_up(rows.type, keys, rows.items)
 
 
 @miniblock.take_leaf.replaced_by
@@ -141,15 +125,16 @@ def take_leaf(rows: ChunkRows, decoded: DecodedChunks, slots: Ints) -> pa.Array:
             own_validity = None if validity is None else validity[slots]
             values = pick(rows.mini.values, decoded.run, slots)
             if values is not None:
-                return _leaf(rows, values, own_validity, decoded.place)
+                leaf = miniblock.leaf_or_keys(rows, values, own_validity, decoded.place)
+                return miniblock.with_items(rows, leaf)
             if rows.items is not None:
-                values, place = decode_values(rows.mini.values, decoded.run), decoded.place
-                keys = key_array(rows.type, values, validity, len(rows.items), place)
-                return look_up(rows.type, keys.take(arrow_array(slots)), rows.items)
+                values = run_codecs.decode_values(rows.mini.values, decoded.run)
+                keys = miniblock.leaf_or_keys(rows, values, validity, decoded.place)
+                return miniblock.with_items(rows, keys.take(arrow_array(slots)))
     return miniblock.take_leaf.plain(rows, decoded, slots)
 
 
-def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | None:
+def pick(encoding: CompressiveEncoding, run: run_codecs.ChunkRun, slots: Ints) -> Values | None:
     """Return the values of the run with the numbers `slots` (n,), ascending, without the others.
 
     Plain values and packed blocks let each be found by its number; of coded strings the offsets
@@ -157,7 +142,7 @@ def pick(encoding: CompressiveEncoding, run: ChunkRun, slots: Ints) -> Values | 
     """
     if encoding.HasField("fsst"):
         offsets = encoding.fsst.values.variable.offsets
-        codes, place = decode_strings(offsets, run), run.ctx.at(0)
+        codes, place = run_codecs.decode_strings(offsets, run), run.ctx.at(0)
         table = variable.parse_symbol_table(encoding.fsst.symbol_table, place)
         return variable.decode_codes(table, _chosen(codes, slots), place)
     ends = np.cumsum(run.counts)
@@ -178,7 +163,7 @@ def _chosen(values: Variable, at: Ints) -> Variable:
     return Variable(np.append(0, np.cumsum(ends - starts)), data)
 
 
-def _pick_flat(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
+def _pick_flat(run: run_codecs.ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
     expect(run.sizes[0] == -(-run.counts * bits // 8))
     starts = run.starts[0][chunks]
     if bits == 1:
@@ -188,11 +173,11 @@ def _pick_flat(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
     return Fixed(bits, len(at), gather_rows(run.data, starts + at * size, size).reshape(-1))
 
 
-def _pick_packed(run: ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
+def _pick_packed(run: run_codecs.ChunkRun, bits: int, chunks: Ints, at: Ints) -> Fixed:
     """Find each value in one word of its block, or in two words of a lane."""
     size, lanes = bits // 8, BLOCK // bits
     row_of, row_starts, masks = _rows_of(bits)
-    rows, width = row_of[at], inline_widths(run, bits)[chunks]
+    rows, width = row_of[at], run_codecs.inline_widths(run, bits)[chunks]
     word, shift = np.divmod(rows * width, bits)
     inside = size + (word * lanes + at - row_starts[rows]) * size
     places = run.starts[0][chunks] + np.where(width > 0, inside, 0)

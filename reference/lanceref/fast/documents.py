@@ -117,10 +117,7 @@ def _members(documents: pa.Array, names: Sequence[bytes]) -> Items:
 def _level(
     buffer: pa.Buffer, starts: Counts, ends: Counts, *, is_top: bool
 ) -> tuple[Items, Counts]:
-    """Return the items of containers, and of each the number of its value if it is a key (n,).
-
-    `starts` and `ends` (containers,). Raises Unusual.
-    """
+    """Return the items of containers (n,), and the value of each key (n,). Raises Unusual."""
     data = bytes_of(buffer)
     words = np.ndarray((max(0, len(data) - WORD_BYTES + 1),), ">u4", data.data, strides=(1,))
     expect(ends - starts >= WORD_BYTES)
@@ -145,10 +142,8 @@ def _level(
     is_key = numbers < num_keys[owners]
     expect(kinds[is_key] == jsonb.STRING)
     is_number, is_text = kinds == jsonb.NUMBER, kinds == jsonb.STRING
-    expect(
-        (kinds <= jsonb.CONTAINER)
-        & (is_number | is_text | (kinds == jsonb.CONTAINER) | (sizes == 0))
-    )
+    may_have_bytes = is_number | is_text | (kinds == jsonb.CONTAINER)
+    expect((kinds <= jsonb.CONTAINER) & (may_have_bytes | (sizes == 0)))
     expect((sizes[is_number] > 0) & (sizes[is_number] < _SIZES.shape[1]))
     expect(_SIZES[data[items[2, is_number]], sizes[is_number]])
     _texts(buffer, items[:, is_text])

@@ -100,10 +100,7 @@ def join_pieces(data: Bytes, starts: Ints, ends: Ints) -> Bytes:
 
 
 def _put(out: Bytes, at: Ints, data: Bytes, starts: Ints, sizes: Ints) -> None:
-    """Copy `sizes` bytes from each of `starts` to `at` (ascending); what follows them may change.
-
-    `out` has room for SLAB_BYTES after the last.
-    """
+    """Copy `sizes` bytes from `starts` to `at`, ascending; SLAB_BYTES after each may change."""
     width = int(sizes.max(initial=0))
     spare = width - int(sizes.sum()) // max(1, len(sizes))
     together = np.zeros(len(starts), np.bool_)
@@ -117,9 +114,8 @@ def _put(out: Bytes, at: Ints, data: Bytes, starts: Ints, sizes: Ints) -> None:
             targets[to[some]] = sources[from_[some]]  # assigned in the order of the indices
     alone = ~together
     source, target = data.data, out.data
-    for begin, start, size in zip(
-        at[alone].tolist(), starts[alone].tolist(), sizes[alone].tolist()
-    ):
+    pieces = zip(at[alone].tolist(), starts[alone].tolist(), sizes[alone].tolist())
+    for begin, start, size in pieces:
         target[begin : begin + size] = source[start : start + size]
 
 
@@ -188,7 +184,6 @@ def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
 
 
 def _cut(zipped: Zipped, shape: FullZip) -> CutEntries:
-    """Cut entries that break no clause. Raises Unusual."""
     at, ends = zipped.starts, zipped.ends
     expect(at < ends)
     if shape.value_bytes is not None and not shape.control_bytes:  # an entry is its value
@@ -254,7 +249,6 @@ def _integers(data: Bytes, at: Ints, width: int) -> NDArray[np.uint64]:
 UNPACKED_BYTES = 2**19
 """Output of the blocks unpacked at a time: with their temporaries it stays in the cache."""
 
-
 LANE_ROW = np.dtype("V128")
 """One value of every lane, 1 024 bits whatever T is: they lie together in a block."""
 
@@ -284,11 +278,8 @@ def _unpack_planar(packed: Unsigned, width: int, out: Unsigned) -> None:
 
     Rows are first written one after the other, then put in their places, a lane row as one item.
     """
-    bits, slab = (
-        out.dtype.itemsize * 8,
-        max(1, min(len(out), UNPACKED_BYTES // (BLOCK * out.dtype.itemsize))),
-    )
-    lanes, groups = BLOCK // bits, bits // 8
+    bits, groups = out.dtype.itemsize * 8, out.dtype.itemsize
+    lanes, slab = BLOCK // bits, max(1, min(len(out), UNPACKED_BYTES // (BLOCK * groups)))
     rank = np.argsort(np.argsort(ORDER[:groups])).tolist()
     mask = out.dtype.type((1 << width) - 1)
     planes = np.empty(width * slab * lanes, out.dtype)

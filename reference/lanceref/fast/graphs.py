@@ -76,9 +76,8 @@ class Blocks(Space):
 
     def to(self, other: Blocks) -> Distances:
         """Return the distances (n, m) of all vectors to all m of another space."""
-        return self._distances(
-            self.vectors @ other.vectors.T, self.norms[:, None], other.norms[None]
-        )
+        products = self.vectors @ other.vectors.T
+        return self._distances(products, self.norms[:, None], other.norms[None])
 
     def to_one(self, places: Nodes) -> Distances:
         """Return the distances (b, k) of b groups of k to one member of each, by its place.
@@ -170,10 +169,7 @@ def candidates(space: Blocks, most: int) -> Iterator[tuple[Nodes, Nodes, Distanc
 
 
 def _nearest(block: Distances, rows: Nodes, among: Nodes, most: int) -> tuple[Nodes, Distances]:
-    """Return the nearest of `among` (n,), ascending, that come before each of `rows` (b,).
-
-    `block` (b, n) are their distances.
-    """
+    """Return the nearest of `among` (n,) before each of `rows` (b,); distances `block` (b, n)."""
     block[among >= rows[:, None]] = np.inf
     if most < len(among):
         near = np.argpartition(block, most - 1, axis=1)[:, :most]

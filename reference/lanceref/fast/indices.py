@@ -176,9 +176,7 @@ def nearest_rows(
 
     `query` (dimension,).
     """
-    if not (
-        isinstance(rows, FlatRows) and rows.metric == "l2" and rows.vectors.size > BLOCK_VALUES
-    ):
+    if not isinstance(rows, FlatRows) or rows.metric != "l2" or rows.vectors.size <= BLOCK_VALUES:
         near = rows.score(query, mode)(slice(None))
         places = _candidates(near, np.float32(0), kept, k)
         return places, near[places]

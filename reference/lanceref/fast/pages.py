@@ -18,9 +18,8 @@ from typing import cast
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from lanceref.codecs.values import Ints
+from lanceref.codecs.values import Bytes, Ints
 from lanceref.core import cursor
 from lanceref.core.cursor import MERGE_GAP_BYTES, Cursor, Extent, FileBytes
 from lanceref.core.errors import BytesError
@@ -31,7 +30,7 @@ from lanceref.fast.files import Unusual, expect
 from lanceref.fast.run_codecs import has_run_form
 from lanceref.file.column_io import read_cursors
 from lanceref.pages import column, miniblock
-from lanceref.pages.chunks import BUFFERS, CHUNK_UNIT, MAX_CHUNK_VALUES, ChunkTable, Counts
+from lanceref.pages.chunks import BUFFERS, CHUNK_UNIT, MAX_CHUNK_VALUES, ChunkTable
 from lanceref.pages.layers import Nested
 from lanceref.pages.leafvalues import width_bits
 from lanceref.pages.miniblock import ChunkRows, MiniBlockPage
@@ -46,7 +45,7 @@ COALESCED_BYTES = 4 * 2**20
 PageTables = tuple[ChunkTable, RepetitionIndex | None]
 """The tables of one page that say where its chunks and rows are."""
 
-MiniBlockRows = tuple[MiniBlockPage, Counts]
+MiniBlockRows = tuple[MiniBlockPage, Ints]
 """The same of a mini-block page."""
 
 
@@ -95,10 +94,9 @@ def _fits(pages: list[MiniBlockPage], page: MiniBlockPage) -> bool:
     items = sum(one.mini.num_items for one in pages) + page.mini.num_items
     return (
         page.mini.dictionary is None
+        and _is_like(page, first)
         and 0 <= extent_of(page).offset - extent_of(last).end <= MERGE_GAP_BYTES
         and max(end - start, items * (width_bits(page.type) or 8) // 8) <= COALESCED_BYTES
-        and page.type is first.type
-        and page.mini == first.mini
     )
 
 
@@ -174,7 +172,7 @@ def _alike(wanted: list[MiniBlockRows]) -> Iterator[list[MiniBlockRows]]:
         yield wanted[start:end]
 
 
-def _concat_wanted(group: list[MiniBlockRows]) -> tuple[ChunkRows, Counts]:
+def _concat_wanted(group: list[MiniBlockRows]) -> tuple[ChunkRows, Ints]:
     """Return the chunks of some pages, and the rows that are wanted of them all."""
     if len(group) == 1:
         return group[0][0].rows, group[0][1]
@@ -199,9 +197,8 @@ def _look_up(piece: Nested, group: list[MiniBlockRows]) -> Nested:
 
 def open_tables(file: FileBytes, pages: Sequence[MiniBlockPage]) -> list[ChunkRows]:
     """Read at once and parse the tables of pages of one column: one of them, at least."""
-    cursors = iter(
-        read_cursors(file, [one for page in pages for one in page.tables], "tables", BUFFERS)
-    )
+    extents = [one for page in pages for one in page.tables]
+    cursors = iter(read_cursors(file, extents, "tables", BUFFERS))
     read = [[next(cursors) for _ in page.tables] for page in pages]
     parsed = parse_tables(pages, read) if len(pages) > 1 else None
     if parsed is None:
@@ -304,17 +301,16 @@ def run_end(rows: ChunkRows, start: int) -> int:
     stored = RUN_BYTES
     if rows.mini.values.WhichOneof("compression") == "fsst":
         stored //= GROWTH
-    stop = min(
-        int(np.searchsorted(table.value_ends, values, "right")),
-        start + int(np.searchsorted(np.cumsum(table.sizes[start:]), stored + stored // 4, "right")),
-    )
-    return max(start + 1, stop)
+    by_values = int(np.searchsorted(table.value_ends, values, "right"))
+    ends = np.cumsum(table.sizes[start:])
+    by_bytes = start + int(np.searchsorted(ends, stored + stored // 4, "right"))
+    return max(start + 1, min(by_values, by_bytes))
 
 
 @cursor.read_extents.replaced_by
 def read_extents(
     file: FileBytes, starts: Ints, sizes: Ints, name: str, clause: str, gap: int = MERGE_GAP_BYTES
-) -> tuple[NDArray[np.uint8], Ints]:
+) -> tuple[Bytes, Ints]:
     """Read many extents; return bytes that hold all of them, and where each begins there.
 
     Those that are no more than `gap` bytes apart share one request. `starts`, `sizes` and the
@@ -354,7 +350,5 @@ def _read(file: FileBytes, begins: Ints, sizes: Ints, name: str, clause: str) ->
     if not is_near.any():
         return fetched
     parts, extents = iter(fetched), map(Extent, begins.tolist(), sizes.tolist())
-    return [
-        file.cursor(extent, name, clause).data if near else next(parts)
-        for near, extent in zip(is_near.tolist(), extents, strict=True)
-    ]
+    pairs = zip(is_near.tolist(), extents, strict=True)
+    return [file.cursor(one, name, clause).data if near else next(parts) for near, one in pairs]

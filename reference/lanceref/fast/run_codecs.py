@@ -31,7 +31,6 @@ from lanceref.core.packed_values import concat_bits
 from lanceref.fast.codecs import GROWTH, KERNEL_USE, decoded_strings
 from lanceref.fast.files import Unusual, expect, gather_rows, groups, unpack_chunks
 from lanceref.proto import encodings_v2_1_pb2 as pb
-from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class ChunkRun:
         return join_pieces(self.data, starts, starts + sizes)
 
 
-def has_run_form(encoding: CompressiveEncoding) -> bool:
+def has_run_form(encoding: pb.CompressiveEncoding) -> bool:
     """Return whether `decode_values` knows the codecs of chunk values."""
     match encoding.WhichOneof("compression"):
         case "flat" | "inline_bitpacking" | "byte_stream_split" | "packed_struct":
@@ -79,9 +78,8 @@ def has_run_form(encoding: CompressiveEncoding) -> bool:
         case "general":
             return has_run_form(encoding.general.values)
         case "rle":
-            return encoding.rle.values.HasField("flat") and encoding.rle.run_lengths.HasField(
-                "flat"
-            )
+            children = encoding.rle.values, encoding.rle.run_lengths
+            return all(child.HasField("flat") for child in children)
         case "fsst":
             return has_run_form(encoding.fsst.values)
         case "variable":
@@ -89,7 +87,7 @@ def has_run_form(encoding: CompressiveEncoding) -> bool:
     return False
 
 
-def _has_integers(encoding: CompressiveEncoding) -> bool:
+def _has_integers(encoding: pb.CompressiveEncoding) -> bool:
     """Return whether `decode_integers` knows the codec."""
     match encoding.WhichOneof("compression"):
         case "delta":
@@ -100,7 +98,7 @@ def _has_integers(encoding: CompressiveEncoding) -> bool:
     return False
 
 
-def decode_values(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
+def decode_values(encoding: pb.CompressiveEncoding, run: ChunkRun) -> Values:
     """Decode the value buffers of every chunk, joined. Raises Unusual, BytesError."""
     match encoding.WhichOneof("compression"):
         case "flat":
@@ -125,7 +123,7 @@ def decode_values(encoding: CompressiveEncoding, run: ChunkRun) -> Values:
     raise Unusual
 
 
-def decode_levels(encoding: CompressiveEncoding, run: ChunkRun) -> Unsigned:
+def decode_levels(encoding: pb.CompressiveEncoding, run: ChunkRun) -> Unsigned:
     """Decode buffer 0 of every chunk as levels, joined: (levels,).
 
     They are u8 when they are packed to one bit, u16 otherwise. Raises Unusual.
@@ -156,7 +154,7 @@ def _room(run: ChunkRun, size: int) -> int:
     return size
 
 
-def decode_integers(encoding: CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint64]:
+def decode_integers(encoding: pb.CompressiveEncoding, run: ChunkRun) -> NDArray[np.uint64]:
     """Decode buffer 0 of every chunk, if it has one, as unsigned integers: (values,).
 
     Raises Unusual.
@@ -248,10 +246,8 @@ def _decompressed(encoding: pb.General, run: ChunkRun) -> ChunkRun:
 
 def _runs(encoding: pb.Rle, run: ChunkRun) -> Fixed:
     """Decode runs: their flat values in buffer 0, their flat lengths in buffer 1."""
-    bits, length_bits = (
-        encoding.values.flat.bits_per_value,
-        encoding.run_lengths.flat.bits_per_value,
-    )
+    children = encoding.values, encoding.run_lengths
+    bits, length_bits = (child.flat.bits_per_value for child in children)
     runs = run.sizes[0] * 8 // bits
     expect(runs == run.sizes[1] * 8 // length_bits)
     values = _flat(run.counting(runs), bits)
@@ -259,9 +255,8 @@ def _runs(encoding: pb.Rle, run: ChunkRun) -> Fixed:
     sizes = lengths.data.view(f"<u{length_bits // 8}")
     ends = np.append(0, np.cumsum(sizes, dtype=np.int64))
     expect(np.diff(ends[np.append(0, np.cumsum(runs))]) == run.counts)
-    return Fixed(
-        bits, run.num_values, np.repeat(values.data.view(f"<u{bits // 8}"), sizes).view("u1")
-    )
+    data = np.repeat(values.data.view(f"<u{bits // 8}"), sizes).view(np.uint8)
+    return Fixed(bits, run.num_values, data)
 
 
 def _inline(run: ChunkRun, bits: int) -> Fixed:
@@ -334,7 +329,7 @@ def _out_of_line(
     return join_pieces(joined.view(np.uint8), firsts * size, lasts * size).view(dtype)
 
 
-def decode_strings(offsets: CompressiveEncoding, run: ChunkRun) -> Variable:
+def decode_strings(offsets: pb.CompressiveEncoding, run: ChunkRun) -> Variable:
     """Decode strings whose offsets are a table before the bytes, or blocks of their own.
 
     Raises Unusual.
@@ -379,13 +374,9 @@ def _fsst(encoding: pb.Fsst, run: ChunkRun) -> Variable:
     counts, sizes, place = run.counts, run.sizes[0], run.ctx.at(0)
     table = variable.parse_symbol_table(encoding.symbol_table, place)
     size_bytes = (int(sizes.sum()) - 4 * run.num_values) * GROWTH
-    has_table = encoding.values.variable.offsets.flat.bits_per_value == 32
-    if (
-        has_table
-        and table.is_on
-        and (sizes >= (counts + 1) * 4).all()
-        and KERNEL_USE.use(size_bytes)
-    ):
+    has_tables = encoding.values.variable.offsets.flat.bits_per_value == 32
+    has_tables = has_tables and (sizes >= (counts + 1) * 4).all()
+    if table.is_on and has_tables and KERNEL_USE.use(size_bytes):
         from lanceref.fast import compiled as kernel
 
         symbols, data, starts = table.symbols, run.data, run.starts[0]

@@ -112,7 +112,6 @@ class Recutter:
         return rows
 
     def _hold(self, rows: int) -> None:
-        """Read arrays until `rows` rows are there."""
         if self._held and len(self._held[0]) - self._at >= rows:
             return
         known = sum(map(len, self._held)) - self._at
@@ -142,7 +141,6 @@ class Recutter:
             raise LimitExceeded(clause, Place("batch", 0), str(error), "smaller batches") from error
 
     def _cut(self, rows: int) -> pa.Array:
-        """Return the next rows of one array, `rows` at most."""
         first, at = self._held[0], self._at
         part = first.slice(at, rows)
         if at == 0:
@@ -201,10 +199,8 @@ def fetch(
     """
     sizes = words(descriptors)[1]
     file.bound_output(sum(sizes.tolist()), clause, place, "payloads in one run")
-    data = b"".join(
-        cursor.take(cursor.remaining, "payload", clause, "blob")
-        for cursor in read_cursors(file, extents(descriptors), "blob payload", clause)
-    )
+    cursors = read_cursors(file, extents(descriptors), "blob payload", clause)
+    data = b"".join([one.take(one.remaining, "payload", clause, "blob") for one in cursors])
     offsets = pa.py_buffer(np.append(0, np.cumsum(sizes.astype(np.int64))))
     buffers = [bitmap(valid), offsets, pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.large_binary(), len(sizes), buffers)
@@ -296,7 +292,5 @@ def read_cursors(
         file.bound(extent, name, clause)
     table = np.array(extents, np.int64).reshape(-1, 2)
     data, places = read_extents(file, table[:, 0], table[:, 1], name, clause)
-    return [
-        Cursor(data.data[at : at + extent.size], extent.offset, file.ctx)
-        for extent, at in zip(extents, places.tolist(), strict=True)
-    ]
+    pairs = zip(extents, places.tolist(), strict=True)
+    return [Cursor(data.data[at : at + one.size], one.offset, file.ctx) for one, at in pairs]

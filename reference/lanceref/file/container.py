@@ -30,17 +30,9 @@ import pyarrow as pa
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 
+from lanceref.core import errors
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes, Source, parse_message
-from lanceref.core.errors import (
-    BadMagic,
-    CorruptPage,
-    OutOfRange,
-    Place,
-    Truncated,
-    UnknownEncoding,
-    UnknownVersion,
-)
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, PAGE_TYPE, V0_1, V2_0, FileVersion
 from lanceref.core.limits import Budget
 from lanceref.core.run_sizes import keep_freed_blocks
@@ -81,7 +73,7 @@ class PageMetadata:
     num_rows: int
     priority: int
     encoding: Message
-    place: Place
+    place: errors.Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +94,7 @@ class ColumnMetadata:
     pages: tuple[PageMetadata, ...]
     encoding: Message
     extents: tuple[Extent, ...]
-    place: Place
+    place: errors.Place
 
     @property
     def num_rows(self) -> int:
@@ -116,9 +108,8 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
     Raises OutOfRange.
     """
     ctx, place = cursor.ctx, cursor.ctx.at(cursor.offset, cursor.remaining)
-    message = parse_message(
-        cursor, file2_pb2.ColumnMetadata, f"column metadata {index}", "L.file.columns.message"
-    )
+    name, clause = f"column metadata {index}", "L.file.columns.message"
+    message = parse_message(cursor, file2_pb2.ColumnMetadata, name, clause)
     encoding = _encoding(message.encoding, COLUMN_TYPE, "L.file.columns.encoding", ctx, place)
     of_column = _extents(message, version, data_end, ctx, place)
     pages = []
@@ -127,7 +118,7 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
     for page in message.pages:
         if page.length > ctx.limits.page_rows:
             clause, wanted = "L.file.pages.length", f"at most {ctx.limits.page_rows} rows"
-            raise OutOfRange(clause, place, f"a page of {page.length} rows", wanted)
+            raise errors.OutOfRange(clause, place, f"a page of {page.length} rows", wanted)
         key, type_name = page.encoding.direct.encoding, PAGE_TYPE[version]
         own = _extents(page, version, data_end, ctx, place)
         if key not in shared:
@@ -142,21 +133,21 @@ def parse_column(cursor: Cursor, index: int, version: FileVersion, data_end: int
 
 
 def _extents(
-    owner: Buffers, version: FileVersion, data_end: int, ctx: Context, place: Place
+    owner: Buffers, version: FileVersion, data_end: int, ctx: Context, place: errors.Place
 ) -> tuple[Extent, ...]:
     """Return where the buffers of a column or page lie."""
     offsets, sizes = owner.buffer_offsets, owner.buffer_sizes
     if len(offsets) != len(sizes):
         clause, found = "L.file.pages.extents-pair", f"{len(sizes)} sizes"
-        raise CorruptPage(clause, place, found, f"{len(offsets)}, one for each offset")
+        raise errors.CorruptPage(clause, place, found, f"{len(offsets)}, one for each offset")
     extents = tuple(map(Extent, offsets, sizes))
     for offset, size in extents:
         if offset + size > data_end:
             clause, found = "L.file.pages.extent", f"a buffer of {size} bytes at {offset}"
-            raise OutOfRange(clause, place, found, f"at most {data_end} bytes")
+            raise errors.OutOfRange(clause, place, found, f"at most {data_end} bytes")
         if offset % ALIGNMENT:
             clause, found = "L.file.alignment.buffers", f"a buffer at {offset}"
-            misaligned = OutOfRange(clause, place, found, f"a multiple of {ALIGNMENT}")
+            misaligned = errors.OutOfRange(clause, place, found, f"a multiple of {ALIGNMENT}")
             if version > V2_0:
                 ctx.refuse(misaligned)
             else:
@@ -165,12 +156,12 @@ def _extents(
 
 
 def _encoding(
-    encoding: file2_pb2.Encoding, type_name: str, clause: str, ctx: Context, place: Place
+    encoding: file2_pb2.Encoding, type_name: str, clause: str, ctx: Context, place: errors.Place
 ) -> Message:
     """Unwrap `Encoding.direct` into the message named `type_name`."""
     arm = encoding.WhichOneof("location")
     if arm != "direct":
-        raise UnknownEncoding(clause, place, f"encoding {arm or 'missing'}", "direct")
+        raise errors.UnknownEncoding(clause, place, f"encoding {arm or 'missing'}", "direct")
     cursor = Cursor(memoryview(encoding.direct.encoding), place.offset, ctx)
     packed = parse_message(
         cursor, AnyMessage, "encoding", "L.file.pages.encoding", embedded_in=place
@@ -178,7 +169,7 @@ def _encoding(
     name = packed.type_url.rpartition("/")[2]
     if name != type_name or "/" not in packed.type_url:
         found, wanted = repr(packed.type_url), f"/{type_name}"
-        raise UnknownEncoding("L.file.pages.type-url", place, found, wanted)
+        raise errors.UnknownEncoding("L.file.pages.type-url", place, found, wanted)
     value = Cursor(memoryview(packed.value), place.offset, ctx)
     return parse_message(value, _MESSAGES[type_name], type_name, clause, embedded_in=place)
 
@@ -228,7 +219,7 @@ def footer_cursor(file: FileBytes, size: int, clause: str) -> Cursor:
     """Return the last `size` bytes of a file of any version. Raises Truncated."""
     if file.size < size:
         place, found = file.ctx.at(0, file.size), f"a file of {file.size} bytes"
-        raise Truncated(clause, place, found, f"at least {size} bytes")
+        raise errors.Truncated(clause, place, found, f"at least {size} bytes")
     return file.cursor(Extent(file.size - size, size), "footer", clause)
 
 
@@ -237,7 +228,7 @@ def parse_version(cursor: Cursor, version_clause: str, magic_clause: str) -> tup
     words = cursor.u16("major", version_clause), cursor.u16("minor", version_clause)
     place = cursor.ctx.at(cursor.offset, 4)
     magic = bytes(cursor.take(4, "magic", magic_clause, "magic"))
-    expect(magic_clause, magic.hex(), MAGIC.hex(), place, BadMagic)
+    expect(magic_clause, magic.hex(), MAGIC.hex(), place, errors.BadMagic)
     return words
 
 
@@ -257,7 +248,7 @@ def parse_footer(file: FileBytes) -> Footer:
         words = parse_version(cursor, "L.file.footer.version", "L.file.footer.magic")
     version, place = FROM_WORDS.get(words), file.ctx.at(start + 32, 4)
     if version is None or version == V0_1:
-        raise UnknownVersion("L.file.footer.version", place, words, "2.0 to 2.3")
+        raise errors.UnknownVersion("L.file.footer.version", place, words, "2.0 to 2.3")
     if words != FOOTER_WORDS[version]:
         file.ctx.lint("L.file.footer.version-2-0", place, words, FOOTER_WORDS[version])
     footer = Footer(a, b, c, num_global_buffers, num_columns, version, start)
@@ -272,19 +263,19 @@ def _check_starts(footer: Footer, file: FileBytes) -> None:
     gbo_bytes = footer.num_global_buffers * ENTRY_BYTES
     if footer.num_global_buffers == 0 or gbo_bytes > end:
         clause, wanted = "L.file.footer.num-global-buffers", f"1 to {end // ENTRY_BYTES}"
-        raise OutOfRange(clause, ctx.at(end + 24, 4), footer.num_global_buffers, wanted)
+        raise errors.OutOfRange(clause, ctx.at(end + 24, 4), footer.num_global_buffers, wanted)
     if cmo_bytes > end - gbo_bytes:
         clause, wanted = "L.file.footer.num-columns", f"at most {(end - gbo_bytes) // ENTRY_BYTES}"
-        raise OutOfRange(clause, ctx.at(end + 28, 4), footer.num_columns, wanted)
+        raise errors.OutOfRange(clause, ctx.at(end + 28, 4), footer.num_columns, wanted)
     if footer.gbo_start + gbo_bytes > end:
         clause, wanted = "L.file.footer.gbo-start", f"at most {end - gbo_bytes}"
-        raise OutOfRange(clause, ctx.at(end + 16, 8), footer.gbo_start, wanted)
+        raise errors.OutOfRange(clause, ctx.at(end + 16, 8), footer.gbo_start, wanted)
     cmo_start = footer.gbo_start - cmo_bytes  # each table ends where the next begins
     place = ctx.at(end + 8, 8)
-    expect("L.file.footer.cmo-start", footer.cmo_start, cmo_start, place, OutOfRange)
+    expect("L.file.footer.cmo-start", footer.cmo_start, cmo_start, place, errors.OutOfRange)
     if footer.column_metadata_start > footer.cmo_start:
         wanted, clause = f"at most {footer.cmo_start}", "L.file.footer.column-metadata-start"
-        raise OutOfRange(clause, ctx.at(end, 8), footer.column_metadata_start, wanted)
+        raise errors.OutOfRange(clause, ctx.at(end, 8), footer.column_metadata_start, wanted)
     if footer.gbo_start + gbo_bytes != end:
         place, table_end = ctx.at(end, FOOTER_BYTES), footer.gbo_start + gbo_bytes
         ctx.lint("L.file.footer.gbo-start", place, table_end, f"{end}, the footer")
@@ -312,7 +303,7 @@ class Descriptor:
 
     schema: LanceSchema
     num_rows: int
-    place: Place
+    place: errors.Place
 
 
 def check_global_buffers(
@@ -327,10 +318,10 @@ def check_global_buffers(
         found = f"global buffer {i} at {extent.offset} with {extent.size} bytes"
         if extent.end > data_end:
             wanted = f"a buffer inside the first {data_end} bytes"
-            raise OutOfRange("L.file.gbo.entry", place, found, wanted)
+            raise errors.OutOfRange("L.file.gbo.entry", place, found, wanted)
         if extent.offset % ALIGNMENT and version > V2_0:
             clause, wanted = "L.file.alignment.buffers", f"a multiple of {ALIGNMENT}"
-            file.ctx.refuse(OutOfRange(clause, place, found, wanted))
+            file.ctx.refuse(errors.OutOfRange(clause, place, found, wanted))
 
 
 def parse_descriptor(file: FileBytes, extent: Extent) -> Descriptor:
@@ -339,6 +330,6 @@ def parse_descriptor(file: FileBytes, extent: Extent) -> Descriptor:
     place, clause = file.ctx.at(extent.offset, extent.size), "L.file.globals.descriptor"
     message = parse_message(cursor, file_pb2.FileDescriptor, "file descriptor", clause)
     if not message.HasField("schema"):
-        raise OutOfRange(clause, place, "no schema", "a schema")
+        raise errors.OutOfRange(clause, place, "no schema", "a schema")
     schema = parse_schema(message.schema.fields, dict(message.schema.metadata), file.ctx, place)
     return Descriptor(schema, message.length, place)

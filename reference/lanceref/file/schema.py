@@ -33,7 +33,6 @@ from lanceref.proto import file_pb2
 BLOB_EXTENSION = "lance.blob.v2"
 """Extension name of blobs that can lie outside of the data file."""
 
-
 EXTENSION_KEY = "ARROW:extension:name"
 """Arrow metadata key that holds the name of an extension type."""
 
@@ -45,7 +44,6 @@ BFLOAT16_ITEM = pa.field("item", pa.binary(2), metadata={EXTENSION_KEY: BFLOAT16
 
 HIDDEN_IDS = (-3, -4, -5)
 """Ids of the hidden columns of a table's files: row id, created-at and last-updated version."""
-
 
 JSON = "lance.json"
 """Extension name of JSON columns as stored; text under `arrow.json` becomes it."""

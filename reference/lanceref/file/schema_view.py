@@ -43,9 +43,8 @@ def project(schema: LanceSchema, names: Iterable[str]) -> tuple[Field, ...]:
     for name in names:
         first, rest = next_name(name, top)
         if first not in top:
-            raise NotFound(
-                f"Schema error: No field named {name}. Valid fields are {', '.join(top)}."
-            )
+            valid = ", ".join(top)
+            raise NotFound(f"Schema error: No field named {name}. Valid fields are {valid}.")
         if not rest:
             chosen[first] = []
         elif first not in chosen or chosen[first]:

@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from lanceref.codecs.values import Ints
 from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets, offsets_buffer
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import (
@@ -43,7 +44,6 @@ from lanceref.file_0_1 import encodings
 from lanceref.file_0_1.page_table import (
     BatchRanges,
     Node,
-    Numbers,
     Offsets,
     Pages,
     PageTable,
@@ -57,7 +57,6 @@ STEP_GROWTH = 16
 
 
 def _struct_node(type_: pa.DataType, children: Sequence[Node], place: Place) -> Node:
-    """Put nodes of children under a struct."""
     known = [child.lengths for child in children if child.lengths is not None]
     if not all(np.array_equal(known[0], other) for other in known[1:]):
         clause, found = "L.legacy.struct.children", "children of different lengths"
@@ -72,9 +71,8 @@ def _struct_node(type_: pa.DataType, children: Sequence[Node], place: Place) -> 
 
 
 def _list_node(
-    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, items: Node
+    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Ints | None, items: Node
 ) -> Node:
-    """Open pages of list offsets over the items."""
     dtype, place = np.dtype("<i8" if has_wide_offsets(type_) else "<i4"), pages.place
     pages.require(None if rows is None else rows + 1, 8 * dtype.itemsize)
     lengths = pages.lengths - 1
@@ -83,7 +81,6 @@ def _list_node(
         raise OutOfRange(clause, place, found, "1 or more")
 
     def check(offsets: Offsets, ranges: BatchRanges) -> None:
-        """Check the offsets against the items there are."""
         firsts, lasts = offsets.firsts, offsets.lasts
         moved = firsts != 0
         if (((ranges.starts == 0) & moved) | (firsts < 0)).any():
@@ -99,7 +96,6 @@ def _list_node(
             raise OutOfRange("L.legacy.list.items", place, found, wanted)
 
     def read(ranges: BatchRanges) -> pa.Array:
-        """Read the offsets, then the items they name."""
         offsets = read_offsets(file, pages, ranges, dtype.str, "L.legacy.list.ascending")
         check(offsets, ranges)
         ends = offsets.ends()
@@ -118,7 +114,7 @@ def _list_node(
 class LegacyColumn:
     """The rows of one top-level field; `batch_offsets` are the rows before each batch."""
 
-    def __init__(self, file: FileBytes, node: Node, batch_offsets: Numbers) -> None:
+    def __init__(self, file: FileBytes, node: Node, batch_offsets: Ints) -> None:
         self.type = node.type
         self._file, self._node, self._offsets = file, node, batch_offsets
         self.num_rows = int(batch_offsets[-1])
@@ -142,7 +138,7 @@ class LegacyColumn:
         before = int(self._offsets[np.searchsorted(self._offsets, stop, side="right") - 1])
         return before if stop < end and before > start else stop
 
-    def take(self, rows: Numbers) -> pa.Array:
+    def take(self, rows: Ints) -> pa.Array:
         """Read the rows, each once. `rows` (n,), ascending."""
         unique, places = unique_inverse(rows)
         wanted = RowRanges.of_rows(unique)
@@ -161,7 +157,7 @@ def open_node(
     field: Field,
     table: PageTable,
     dictionaries: encodings.Dictionaries,
-    rows: Numbers | None,
+    rows: Ints | None,
 ) -> Node:
     """Return the node of a field (possibly pruned); `rows` by batch, None below a list.
 
@@ -244,10 +240,10 @@ class PageWriter:
     def _keep(self, field: Field, values: pa.Array) -> None:
         """Keep the values of the first batch; those of the others must be the same."""
         known = self.dictionaries.setdefault(field.id, values)
-        same = known.equals(values) or encodings.encode_values(known, 0) == encodings.encode_values(
-            values, 0
-        )  # NaN
-        if not same:  # D.legacy.second-dictionary
+        if known.equals(values):
+            return
+        stored, new = (encodings.encode_values(one, 0) for one in (known, values))
+        if stored != new:  # NaN is stored alike; D.legacy.second-dictionary
             raise DataRefused(
                 f"field `{field.name}`: a 0.1 table has one dictionary for all rows; "
                 "unify the dictionaries first"

@@ -32,23 +32,17 @@ from dataclasses import field as dataclass_field
 import numpy as np
 import pyarrow as pa
 
+from lanceref.codecs.values import Ints
+from lanceref.core import errors
 from lanceref.core.context import Context
 from lanceref.core.cursor import Extent, FileBytes, M, parse_message
-from lanceref.core.errors import (
-    BadSchema,
-    CorruptPage,
-    OutOfRange,
-    Place,
-    Truncated,
-    UnknownVersion,
-)
 from lanceref.core.file_versions import FOOTER_WORDS, FROM_WORDS, V0_1, FileVersion
 from lanceref.file.column_io import ColumnReader
 from lanceref.file.container import MAGIC, footer_cursor, open_tail, parse_version
 from lanceref.file.schema import Field, LanceSchema, parse_schema
 from lanceref.file_0_1.column import LegacyColumn, open_node
 from lanceref.file_0_1.encodings import Dictionaries, parse_dictionaries
-from lanceref.file_0_1.page_table import Numbers, PageTable, parse_page_table
+from lanceref.file_0_1.page_table import PageTable, parse_page_table
 from lanceref.proto import file_pb2, table_pb2
 from lanceref.storage import Source
 
@@ -71,10 +65,10 @@ def parse_footer(file: FileBytes) -> tuple[int, int, tuple[int, int]]:
         words = parse_version(cursor, "L.legacy.footer.version", "L.legacy.footer.magic")
     if FROM_WORDS.get(words) != V0_1:
         clause, place = "L.legacy.footer.version", file.ctx.at(start + 8, 4)
-        raise UnknownVersion(clause, place, words, "0 and at most 2")
+        raise errors.UnknownVersion(clause, place, words, "0 and at most 2")
     if position + LENGTH_BYTES > start:
         clause, wanted = "L.legacy.footer.position", f"a length before the footer at {start}"
-        raise OutOfRange(clause, file.ctx.at(start, 8), position, wanted)
+        raise errors.OutOfRange(clause, file.ctx.at(start, 8), position, wanted)
     return position, start, words
 
 
@@ -89,8 +83,8 @@ class Metadata:
 
     message: file_pb2.Metadata
     extent: Extent
-    batch_offsets: Numbers
-    place: Place
+    batch_offsets: Ints
+    place: errors.Place
 
     @property
     def num_rows(self) -> int:
@@ -114,10 +108,10 @@ def parse_metadata(file: FileBytes, position: int, end: int) -> Metadata:
     offsets = np.array(message.batch_offsets, dtype=np.int64)
     if len(offsets) < 2:
         clause, found = "L.legacy.metadata.batches", f"{len(offsets)} batch offsets"
-        raise CorruptPage(clause, place, found, "two or more")
+        raise errors.CorruptPage(clause, place, found, "two or more")
     if offsets[0] != 0 or (np.diff(offsets) <= 0).any():
         clause, found = "L.legacy.metadata.batch-offsets", offsets[:8].tolist()
-        raise CorruptPage(clause, place, found, "0, then numbers that grow")
+        raise errors.CorruptPage(clause, place, found, "0, then numbers that grow")
     return Metadata(message, extent, offsets, place)
 
 
@@ -136,7 +130,7 @@ def parse_section(
         if extent.end > end:
             place, found = file.ctx.at(position, LENGTH_BYTES), f"{size} bytes at {position}"
             wanted = f"at most {end - position - LENGTH_BYTES} bytes"
-            raise Truncated(length_clause, place, found, wanted)
+            raise errors.Truncated(length_clause, place, found, wanted)
         body = file.cursor(Extent(position + LENGTH_BYTES, size), name, message_clause)
         return extent, parse_message(body, cls, name, message_clause)
 
@@ -163,7 +157,7 @@ class EmbeddedManifest:
     schema: LanceSchema
     dictionaries: dict[int, pa.Array]
     extent: Extent
-    place: Place
+    place: errors.Place
     states_format: bool
 
 
@@ -175,7 +169,7 @@ def parse_manifest(file: FileBytes, position: int, end: int) -> EmbeddedManifest
     if position + LENGTH_BYTES > end:
         clause, found = "L.legacy.manifest.position", f"a manifest at {position}"
         place = file.ctx.at(end, LENGTH_BYTES)
-        raise OutOfRange(clause, place, found, f"one before the metadata at {end}")
+        raise errors.OutOfRange(clause, place, found, f"one before the metadata at {end}")
     clauses = ("L.legacy.manifest.section", "L.legacy.manifest.message")
     extent, message = parse_section(file, position, end, table_pb2.Manifest, clauses)
     place = file.ctx.at(extent.offset, extent.size)
@@ -238,7 +232,6 @@ class LegacyFile:
         return reader
 
     def _own(self, field: Field, assigned: Mapping[int, int]) -> Field:
-        """Return a field under the ids of the file."""
         number = assigned.get(field.id, len(self.ids))
         place = bisect_left(self.ids, field.id)
         if self.ids[place : place + 1] == (field.id,) or number >= len(self.ids):
@@ -273,7 +266,7 @@ def open_legacy(
     known = [field.id for field in fields] or [each for each in field_ids if each >= 0]
     if not known:
         clause, found = "L.legacy.manifest.position", "no manifest and no field ids"
-        raise BadSchema(clause, metadata.place, found, "a schema")
+        raise errors.BadSchema(clause, metadata.place, found, "a schema")
     paged = [field.id for field in fields if not pa.types.is_struct(field.arrow.type)]
     ids = min(known), max(paged or known)  # L.legacy.page-table.first-id
     table_end = end if manifest is None else manifest.extent.offset

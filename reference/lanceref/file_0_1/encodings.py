@@ -26,19 +26,14 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from lanceref.codecs.values import Ints
+from lanceref.core import packed_values
 from lanceref.core.arrow_buffers import STRINGS, check_keys, check_text, offsets_buffer
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import OutOfRange, Place, UnknownEncoding
-from lanceref.core.packed_values import (
-    concat_bits,
-    fixed_array,
-    null_bitmap,
-    offsets_of,
-    value_bytes,
-)
 from lanceref.encodings_2_0.flat import innermost_items
 from lanceref.file.schema import Field, LanceSchema, slot_bits
-from lanceref.file_0_1.page_table import BatchRanges, Node, Numbers, Pages, gather, read_offsets
+from lanceref.file_0_1.page_table import BatchRanges, Node, Pages, gather, read_offsets
 
 OFFSET_BYTES = 8
 """Size of one offset."""
@@ -50,7 +45,7 @@ Dictionaries = Mapping[int, pa.Array]
 """The values of the dictionary fields of a schema by field id."""
 
 
-def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None) -> Node:
+def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Ints | None) -> Node:
     """Open plain pages; `rows` are the rows of each batch, None for items of lists.
 
     `rows` (batches,).
@@ -69,9 +64,9 @@ def plain_node(file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers 
         if is_bool:  # L.legacy.plain.bool: bitmaps move so that the first bit is bit 0
             starts, ends = ranges.starts * items, ranges.ends * items
             if (starts % 8).any() or (ends[:-1] % 8).any():
-                data = concat_bits(data, starts, ends - starts)
+                data = packed_values.concat_bits(data, starts, ends - starts)
         # L.legacy.plain.nulls, L.legacy.plain.fixed-size-list: there is no validity
-        return fixed_array(type_, ranges.num_rows, data)
+        return packed_values.fixed_array(type_, ranges.num_rows, data)
 
     return Node(type_, max(bits, 1) / 8, pages.lengths, read)
 
@@ -81,12 +76,12 @@ def encode_plain(array: pa.Array) -> bytes | memoryview:
     array = innermost_items(array)
     if pa.types.is_boolean(array.type) and array.null_count:
         array = array.fill_null(False)
-    data, bits = value_bytes(array), len(array) * int(array.type.bit_width)
+    data, bits = packed_values.value_bytes(array), len(array) * int(array.type.bit_width)
     return data.data if len(data) else bytes(-(-bits // 8))
 
 
 def binary_node(
-    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, *, nullable: bool
+    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Ints | None, *, nullable: bool
 ) -> Node:
     """Open pages of strings; without bytes they are null when `nullable`.
 
@@ -96,7 +91,6 @@ def binary_node(
     ctx, num_rows = file.ctx, int(pages.lengths.sum())
 
     def read(ranges: BatchRanges) -> pa.Array:
-        """Read the offsets, then the bytes they name."""
         offsets = read_offsets(file, pages, ranges, "<i8", "L.legacy.binary.ascending")
         firsts, lasts = offsets.firsts, offsets.lasts
         outside = (firsts < 0) | (lasts > pages.data_end)
@@ -110,7 +104,7 @@ def binary_node(
         named = ("bytes of values", "L.legacy.binary.offsets", "bytes")
         data = gather(file, firsts, lasts - firsts, named)
         # L.legacy.binary.null
-        validity = null_bitmap(offsets.lengths == 0) if nullable else None
+        validity = packed_values.null_bitmap(offsets.lengths == 0) if nullable else None
         buffers = [validity, own, pa.py_buffer(data)]
         array = pa.Array.from_buffers(type_, ranges.num_rows, buffers)
         if len(firsts):
@@ -127,13 +121,13 @@ def binary_node(
 
 def encode_binary(array: pa.Array, position: int) -> tuple[bytes | memoryview, bytes]:
     """Return bytes and offsets of a page whose bytes begin at `position` of the file."""
-    own = offsets_of(array)
+    own = packed_values.offsets_of(array)
     data = memoryview(array.buffers()[2] or b"")[own[0] : own[-1]]
     return data, (own - own[0] + position).astype("<i8").tobytes()
 
 
 def dictionary_node(
-    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Numbers | None, values: pa.Array
+    file: FileBytes, pages: Pages, type_: pa.DataType, rows: Ints | None, values: pa.Array
 ) -> Node:
     """Open keys into `values`; each must be below their number. Raises OutOfRange.
 

@@ -18,13 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from lanceref.codecs.values import join_pieces
+from lanceref.codecs.values import Bytes, Ints, join_pieces
 from lanceref.core.cursor import MERGE_GAP_BYTES, Extent, FileBytes, read_extents
 from lanceref.core.errors import CorruptPage, OutOfRange, Place
 
@@ -34,8 +32,6 @@ PAIR_BYTES = 16
 ALIGNMENT = 16
 """Alignment of the widest values in memory; pages of a file have none."""
 
-Numbers: TypeAlias = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True)
 class Pages:
@@ -44,12 +40,12 @@ class Pages:
     Pages end at `data_end`; `place` is where the pairs lie.
     """
 
-    positions: Numbers
-    lengths: Numbers
+    positions: Ints
+    lengths: Ints
     data_end: int
     place: Place
 
-    def require(self, lengths: Numbers | None, bits: int, tail_bytes: int = 0) -> None:
+    def require(self, lengths: Ints | None, bits: int, tail_bytes: int = 0) -> None:
         """Check that pages of `bits` a value, with `tail_bytes` more, lie before `data_end`.
 
         With `lengths` (batches,) each page must have just that many values. Raises OutOfRange.
@@ -76,7 +72,7 @@ class Pages:
 class PageTable:
     """A parsed table: `pairs` has shape (fields, batches, 2); pages end at `data_end`."""
 
-    pairs: Numbers
+    pairs: Ints
     first_id: int
     extent: Extent
     data_end: int
@@ -124,10 +120,8 @@ def parse_page_table(
         raise OutOfRange(clause, place, found, f"a table before {table_end}")
     cursor, count = file.cursor(extent, "page table", clause), 2 * num_batches
     with file.ctx.group("page table"):
-        rows = [
-            cursor.array("<i8", count, f"pages of id {field_id}", clause, "pages i64")
-            for field_id in range(first, last + 1)
-        ]
+        names = [f"pages of id {field_id}" for field_id in range(first, last + 1)]
+        rows = [cursor.array("<i8", count, name, clause, "pages i64") for name in names]
     pairs = np.concatenate(rows).astype(np.int64).reshape(len(rows), num_batches, 2)
     return PageTable(pairs, first, extent, position, file)
 
@@ -136,12 +130,12 @@ def parse_page_table(
 class BatchRanges:
     """Rows starts..ends of batches, each array of shape (ranges,)."""
 
-    batches: Numbers
-    starts: Numbers
-    ends: Numbers
+    batches: Ints
+    starts: Ints
+    ends: Ints
 
     @property
-    def counts(self) -> Numbers:
+    def counts(self) -> Ints:
         return self.ends - self.starts
 
     @property
@@ -169,11 +163,11 @@ class Node:
 
     type: pa.DataType
     row_bytes: float
-    lengths: Numbers | None
+    lengths: Ints | None
     read: Callable[[BatchRanges], pa.Array]
 
 
-def cut_at_batches(batch_offsets: Numbers, bounds: Numbers) -> BatchRanges:
+def cut_at_batches(batch_offsets: Ints, bounds: Ints) -> BatchRanges:
     """Return the parts of batches that ranges of a file's rows consist of.
 
     `batch_offsets` (batches + 1,); `bounds` (ranges, 2), the first row of each and the one after
@@ -191,11 +185,11 @@ def cut_at_batches(batch_offsets: Numbers, bounds: Numbers) -> BatchRanges:
 
 def gather(
     file: FileBytes,
-    offsets: Numbers,
-    sizes: Numbers,
+    offsets: Ints,
+    sizes: Ints,
     named: tuple[str, str, str],
     gap_bytes: int = MERGE_GAP_BYTES,
-) -> NDArray[np.uint8]:
+) -> Bytes:
     """Read byte ranges one after another: uint8 (sum of sizes,).
 
     `named` gives what the bytes are, the clause that bounds them, and their kind in spans.
@@ -222,11 +216,11 @@ def gather(
 class Offsets:
     """First and last offset of each range, shape (ranges,), and the length of every row."""
 
-    firsts: Numbers
-    lasts: Numbers
-    lengths: Numbers
+    firsts: Ints
+    lasts: Ints
+    lengths: Ints
 
-    def ends(self) -> Numbers:
+    def ends(self) -> Ints:
         """Return the offsets of all rows put one after another, from 0, shape (rows + 1,)."""
         return np.append(0, np.cumsum(self.lengths))
 

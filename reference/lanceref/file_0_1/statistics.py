@@ -38,7 +38,6 @@ from lanceref.file_0_1.page_table import BatchRanges, parse_page_table
 PREFIX_BYTES = 64
 """Longest bound of strings and byte strings before it is incremented."""
 
-
 CHILDREN = ("null_count", "min_value", "max_value")
 """Names of the three children of each struct."""
 

@@ -3,8 +3,6 @@
 Rows are queued until a batch is full; its pages go out field by field. What describes the file
 follows at the end.
 
-Layout: see `data_file`.
-
 Clauses: L.legacy.layout.gaps, L.legacy.footer.version-written, L.legacy.metadata.batch-offsets,
 L.legacy.page-table.first-id, L.legacy.statistics.covered
 
@@ -147,7 +145,6 @@ class LegacyWriter:
 
 
 def _joined(field: Field, parts: list[pa.Array]) -> pa.Array:
-    """Return the rows of a batch of the file. Raises DataRefused for items that are null."""
     try:
         return pa.concat_arrays(parts)
     except pa.ArrowInvalid as error:
@@ -160,10 +157,8 @@ def manifest_message(
     writer: table_pb2.Manifest.WriterVersion,
 ) -> table_pb2.Manifest:
     """Return the message to embed; `dictionaries` gives position and number of values by id."""
-    fields = [
-        field_message(replace(field, dictionary=dictionaries.get(field.id, field.dictionary)))
-        for field in schema.flat()
-    ]
+    located = [(one, dictionaries.get(one.id, one.dictionary)) for one in schema.flat()]
+    fields = [field_message(replace(one, dictionary=place)) for one, place in located]
     file_format, version = DATA_FORMAT
     stored = table_pb2.Manifest.DataStorageFormat(file_format=file_format, version=version)
     return table_pb2.Manifest(

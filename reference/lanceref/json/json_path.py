@@ -132,7 +132,6 @@ def select(document: Json, steps: list[Step]) -> list[Json]:
 
 
 def _member(found: re.Match[str]) -> Step:
-    """Return the step to a member by its name."""
     name = _name(found)
     return lambda value: [value[name]] if isinstance(value, dict) and name in value else []
 

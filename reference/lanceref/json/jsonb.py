@@ -50,8 +50,7 @@ ARRAY, OBJECT, SCALAR = 0x80000000, 0x40000000, 0x20000000
 """What a header says the container is."""
 
 KINDS, COUNT, SIZE = 0xE0000000, 0x1FFFFFFF, 0x0FFFFFFF
-"""The bits of a header, kind and number of items; those of an item's word for its payload's size.
-Bits 28 to 30 of a word are the type, 31 is 0."""
+"""Bits of a header: kind and number of items; bits of an item's word for its payload's size."""
 
 NULL, STRING, NUMBER, FALSE, TRUE, CONTAINER, EXTENSION = range(7)
 """Types of an item."""
@@ -190,9 +189,8 @@ def double_text(value: float) -> str:
 
 def texts(documents: pa.Array, ctx: Context, place: Place) -> pa.Array:
     """Return JSONB documents (large_binary) as text (utf8). Raises FormatError, LimitExceeded."""
-    printed = [
-        None if one is None else _Document(one, ctx, place).text() for one in _views(documents)
-    ]
+    views = _views(documents)
+    printed = [None if one is None else _Document(one, ctx, place).text() for one in views]
     size = sum(len(text.encode()) for text in printed if text is not None)
     if size > MAX_TEXT_BYTES:
         raise LimitExceeded("L.json.column", place, f"{size} bytes", MAX_TEXT_BYTES)
@@ -236,8 +234,7 @@ def _container(header: int, items: Sequence[Item]) -> bytes:
 
 
 MAX_NESTING, MAX_DIGITS, MAX_HEX_BITS = 200, 38, 128
-"""Deepest nesting that is written (the official writer overflows its stack somewhat later), most
-digits of a number that is read as an integer, most bits of either part of a hexadecimal one."""
+"""Deepest nesting written, digits of an integer, and bits of a part of a hexadecimal number."""
 
 _SPACE = r"(?:[ \t\n\f\r]|\\[nrt]|\\x0C)*"
 _WORD = r"(?i:(null)|(true)|(false)|(\+?nan)|([+-]?infinity))"
@@ -257,8 +254,6 @@ compiled = cache(re.compile)
 
 
 class _Parser:
-    """A position in one text."""
-
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
 
@@ -310,7 +305,6 @@ class _Parser:
         return CONTAINER, _container(OBJECT | len(keys), items)
 
     def string(self) -> str:
-        """Parse a quoted string."""
         quoted = self.match(_STRING)
         if quoted is None:
             raise self.refused("a string")

@@ -38,7 +38,6 @@ Number = TypeVar("Number", bound=np.floating)
 BLOCK_VALUES = 2**17
 """Numbers of vectors that are processed together, so that they stay in the cache."""
 
-
 MULTIPLIED_VALUES = 2**20
 """Numbers of vectors that are multiplied together: BLAS is slower for fewer than half as many."""
 

@@ -23,16 +23,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.context import specified
 from lanceref.core.integers import unique
-from lanceref.kernels.hnsw_graph import (
-    Distances,
-    Graph,
-    GraphParameters,
-    Level,
-    Nodes,
-    entry_point,
-    node_levels,
-    walk,
-)
+from lanceref.kernels import hnsw_graph
 
 EMPTY = -1
 """No edge: rows of edges (width,) have it after their last one."""
@@ -48,7 +39,7 @@ class Space:
     vectors: NDArray[np.float32]
     is_l2: bool
 
-    def pairs(self, left: Nodes, right: Nodes) -> Distances:
+    def pairs(self, left: hnsw_graph.Nodes, right: hnsw_graph.Nodes) -> hnsw_graph.Distances:
         """Return the distances (p,) of pairs of rows, to the last digits of 32-bit floats."""
         out = np.empty(len(left), np.float32)
         for start in range(0, len(left), PAIRS_AT_ONCE):
@@ -77,19 +68,21 @@ def space_of(vectors: NDArray[np.generic], metric: str) -> Space:
 class Edges(dict[int, list[int]]):
     """The neighbours of each node of an unfinished level."""
 
-    def neighbours_of(self, node: int) -> Nodes:
+    def neighbours_of(self, node: int) -> hnsw_graph.Nodes:
         """Return the neighbours of a node of the level: (neighbours,)."""
         return np.array(self[node], np.int64)
 
 
 @specified
-def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters) -> Graph:
+def build(
+    vectors: NDArray[np.generic], metric: str, parameters: hnsw_graph.GraphParameters
+) -> hnsw_graph.Graph:
     """Return the graph of vectors (n, d) under l2, cosine, dot or hamming (of bytes)."""
     if not len(vectors):
-        return Graph(0, ())
+        return hnsw_graph.Graph(0, ())
     space = space_of(vectors, metric)
-    highest = node_levels(len(vectors), parameters.m, parameters.max_level)
-    first = entry_point(highest)
+    highest = hnsw_graph.node_levels(len(vectors), parameters.m, parameters.max_level)
+    first = hnsw_graph.entry_point(highest)
     growing = [Edges({first: []}) for _ in range(int(highest[first]) + 1)]
     for node in range(len(vectors)):
         if node != first:
@@ -101,7 +94,7 @@ def build(vectors: NDArray[np.generic], metric: str, parameters: GraphParameters
         table = np.array(rows, np.int64).reshape(len(nodes), width)
         table = table if number else repair(space, table, first)
         levels.append(level_of(space, np.array(nodes, np.int64), table))
-    return Graph(first, tuple(levels))
+    return hnsw_graph.Graph(first, tuple(levels))
 
 
 def _insert(
@@ -110,17 +103,15 @@ def _insert(
     node: int,
     highest: int,
     start: int,
-    parameters: GraphParameters,
+    parameters: hnsw_graph.GraphParameters,
 ) -> None:
-    """Add a node to the levels from 0 to its highest: algorithm 1, from the entry point `start`."""
-
-    def distance_of(others: Nodes) -> Distances:
+    def distance_of(others: hnsw_graph.Nodes) -> hnsw_graph.Distances:
         return space.pairs(np.full(len(others), node), others)
 
     for level in range(len(levels) - 1, -1, -1):
         edges = levels[level]
         ef = parameters.ef_construction if level <= highest else 1
-        near = walk(edges.neighbours_of, distance_of, start, ef)
+        near = hnsw_graph.walk(edges.neighbours_of, distance_of, start, ef)
         start = near[0][1]
         if level > highest:
             continue
@@ -150,15 +141,15 @@ def select(space: Space, near: list[tuple[float, int]], m: int) -> list[int]:
     return (kept + pruned)[:m]
 
 
-def level_of(space: Space, nodes: Nodes, table: Nodes) -> Level:
+def level_of(space: Space, nodes: hnsw_graph.Nodes, table: hnsw_graph.Nodes) -> hnsw_graph.Level:
     """Return a level of `nodes` (k,), ascending, whose edges are rows of a table (k, width)."""
     filled = table != EMPTY
     degrees, ends = filled.sum(axis=1), table[filled]
     distances = space.pairs(np.repeat(nodes, degrees), ends)
-    return Level(nodes, np.append(0, np.cumsum(degrees)), ends, distances)
+    return hnsw_graph.Level(nodes, np.append(0, np.cumsum(degrees)), ends, distances)
 
 
-def mark_reachable(neighbours: Nodes, known: NDArray[np.bool_], start: int) -> None:
+def mark_reachable(neighbours: hnsw_graph.Nodes, known: NDArray[np.bool_], start: int) -> None:
     """Mark in `known` (n,) the rows that edges (n, width) lead to from one through unknown rows."""
     known[start] = True
     border = np.array([start])
@@ -169,7 +160,7 @@ def mark_reachable(neighbours: Nodes, known: NDArray[np.bool_], start: int) -> N
         known[border] = True
 
 
-def repair(space: Space, table: Nodes, first: int) -> Nodes:
+def repair(space: Space, table: hnsw_graph.Nodes, first: int) -> hnsw_graph.Nodes:
     """Return edges (n, width) that reach all rows from one, in one column more where needed.
 
     A row gets its edge from the nearest of its own neighbours that is reached, else of all rows.

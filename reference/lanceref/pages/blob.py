@@ -21,8 +21,8 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from lanceref.codecs.values import Ints
 from lanceref.core.arrow_buffers import bitmap
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage, NotStorable, Place, UnknownEncoding
@@ -93,12 +93,11 @@ class BlobPage(Page):
     def run_end(self, start: int) -> int:
         return start + max(1, RUN_BYTES // (DESCRIPTOR_BYTES * self._scale))
 
-    def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
+    def read(self, starts: Ints, ends: Ints) -> Nested:
         """Read the descriptors of ranges of rows (n,), then their payloads together."""
         return self._rows(self._slots(starts, ends))
 
-    def _slots(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> pa.Array:
-        """Return the descriptors of ranges of rows."""
+    def _slots(self, starts: Ints, ends: Ints) -> pa.Array:
         return self._inner.read(starts * self._scale, ends * self._scale).leaf
 
     def check(self) -> None:
@@ -119,8 +118,7 @@ class BlobPage(Page):
 
     def _scan_descriptors(self) -> Iterator[pa.Array]:
         """Read the descriptors without recording their bytes again."""
-        quiet = self._file.during(replace(self._file.ctx, spans=None, findings=None))
-        page = MiniBlockPage(replace(self._descriptors, file=quiet), self._described)
+        page = MiniBlockPage(replace(self._descriptors, file=self._file.quiet()), self._described)
         for nested in page.scan(0, self._page.num_rows):
             yield nested.leaf
 

@@ -37,7 +37,6 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.codecs.buffers import Buffer, remaining_buffer
 from lanceref.codecs.compressive import (
@@ -47,6 +46,7 @@ from lanceref.codecs.compressive import (
     check_levels,
     num_buffers,
 )
+from lanceref.codecs.values import Ints
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, Extent
 from lanceref.core.errors import CorruptPage, Place, UnknownEncoding
@@ -70,10 +70,7 @@ BUFFERS = "L.page.miniblock.buffers"
 INSIDE = ""
 """Clause of what a chunk consists of: that of the chunk, which encloses it."""
 
-Counts = NDArray[np.int64]
-"""One number per chunk."""
-
-Size = TypeVar("Size", int, Counts)
+Size = TypeVar("Size", int, Ints)
 """Bytes of one buffer, or of one in each chunk."""
 
 
@@ -81,10 +78,10 @@ Size = TypeVar("Size", int, Counts)
 class ChunkTable:
     """The chunks of a page, or some of them: `numbers` (ascending), offsets, bytes and values."""
 
-    numbers: Counts
-    starts: Counts
-    sizes: Counts
-    counts: Counts
+    numbers: Ints
+    starts: Ints
+    sizes: Ints
+    counts: Ints
 
     @property
     def num_chunks(self) -> int:
@@ -92,7 +89,7 @@ class ChunkTable:
         return len(self.sizes)
 
     @property
-    def ends(self) -> Counts:
+    def ends(self) -> Ints:
         """Offset of the first byte after each chunk: (chunks,)."""
         return self.starts + self.sizes
 
@@ -103,7 +100,7 @@ class ChunkTable:
         return Extent(start, int(self.ends[-1]) - start)
 
     @cached_property
-    def value_ends(self) -> Counts:
+    def value_ends(self) -> Ints:
         """Values up to and with each chunk: (chunks,)."""
         return np.cumsum(self.counts)
 
@@ -112,7 +109,7 @@ class ChunkTable:
         """Where the bytes of each chunk lie."""
         return list(map(Extent, self.starts.tolist(), self.sizes.tolist()))
 
-    def choose(self, numbers: Counts) -> ChunkTable:
+    def choose(self, numbers: Ints) -> ChunkTable:
         """Select chunks of a whole page by their numbers. `numbers` (n,), ascending."""
         return ChunkTable(numbers, self.starts[numbers], self.sizes[numbers], self.counts[numbers])
 
@@ -147,7 +144,7 @@ def parse_table(cursor: Cursor, wide: bool, num_items: int, chunks: Extent) -> C
     return ChunkTable(np.arange(number), chunks.offset + np.cumsum(sizes) - sizes, sizes, counts)
 
 
-def parse_words(cursor: Cursor, width: int) -> Counts:
+def parse_words(cursor: Cursor, width: int) -> Ints:
     """Read the words of a chunk table, each of `width` bytes. int64 (chunks,).
 
     Raises CorruptPage.

@@ -17,14 +17,14 @@ L.page.siblings.validity, L.page.siblings.offsets, L.page.required.null
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from lanceref.codecs.values import Bools, Ints
 from lanceref.core.arrow_buffers import bitmap, offsets_buffer, whole
 from lanceref.core.context import expect, specified
 from lanceref.core.cursor import Extent, FileBytes
@@ -60,7 +60,7 @@ class LeafColumn:
 
     path: Path
     pages: tuple[Page, ...]
-    first_rows: NDArray[np.int64]
+    first_rows: Ints
 
     @property
     def num_rows(self) -> int:
@@ -78,7 +78,7 @@ class LeafColumn:
             if begin < stop:
                 yield page, begin, stop
 
-    def take(self, rows: NDArray[np.int64]) -> Iterator[Nested]:
+    def take(self, rows: Ints) -> Iterator[Nested]:
         """Yield the given rows (ascending, each once) in pieces."""
         cuts = np.searchsorted(rows, self.first_rows)
         firsts = zip(self.pages, self.first_rows.tolist(), cuts.tolist(), cuts.tolist()[1:])
@@ -88,7 +88,7 @@ class LeafColumn:
 Part = tuple[Scanned, int, int]
 """A page, and the range of its rows that is wanted."""
 
-PageRows = tuple[Page, NDArray[np.int64]]
+PageRows = tuple[Page, Ints]
 """A page, and the rows (ascending, each once) that are wanted of it."""
 
 
@@ -177,7 +177,7 @@ class PageColumn:
         """Yield consecutive arrays that cover rows `start`..`end`."""
         return self._join([leaf.scan(start, end) for leaf in self._leaves])
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Array:
+    def take(self, rows: Ints) -> pa.Array:
         """Return the given rows (ascending, may repeat)."""
         once, places = unique_inverse(rows)
         parts = list(self._join([leaf.take(once) for leaf in self._leaves]))
@@ -205,9 +205,8 @@ class PageColumn:
         if self._field.is_leaf and not self._required:
             return
         if ctx.findings is None or len(ctx.findings) == known:
-            quiet = self._file.during(replace(ctx, spans=None, findings=None))
             with ctx.piece():
-                again = PageColumn(quiet, self._field, self._columns, self._version)
+                again = PageColumn(self._file.quiet(), self._field, self._columns, self._version)
                 for _ in again.scan(start, end):
                     pass
 
@@ -270,7 +269,7 @@ def check_siblings(layer: Layer, other: Layer, name: str, place: Place) -> None:
         raise CorruptPage(clause, place, found, "the same in each")
 
 
-def _validity(layer: Layer) -> NDArray[np.bool_]:
+def _validity(layer: Layer) -> Bools:
     return np.broadcast_to(np.True_ if layer.validity is None else layer.validity, layer.count)
 
 

@@ -28,13 +28,12 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.buffers import remaining_buffer
 from lanceref.codecs.choose import byte_strings, encode_levels
 from lanceref.codecs.compressive import check_levels
-from lanceref.codecs.values import Fixed, Validity, Values, Variable
+from lanceref.codecs.values import Bytes, Fixed, Ints, Validity, Values, Variable
 from lanceref.core.arrow_buffers import STRINGS, has_wide_offsets
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes
@@ -66,7 +65,7 @@ LEVELS = {"rep_compression": "num_rep_values", "def_compression": "num_def_value
 """Fields of the message: the codec of repetition and definition, and how many levels there are."""
 
 SAMPLE = 64
-"""Slots compared before all of them are."""
+"""Ints compared before all of them are."""
 
 
 def check_description(layout: ConstantLayout, layers: Layers, stored: StoredPage) -> None:
@@ -117,7 +116,7 @@ class ConstantPage(Page):
         limit = int(starts[start * scale]) + self._run_entries
         return max(start + 1, int(np.searchsorted(starts, limit, "right")) // scale)
 
-    def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
+    def read(self, starts: Ints, ends: Ints) -> Nested:
         num_rows, slots = int((ends - starts).sum()), self._starts
         levels = Levels(num_rows * self._scale, None, None)
         if slots is not None:
@@ -179,7 +178,7 @@ class ConstantPage(Page):
         return levels
 
     @cached_property
-    def _starts(self) -> NDArray[np.int64] | None:
+    def _starts(self) -> Ints | None:
         """Where the page slots begin; None when the page has no levels."""
         levels, highest = self._levels, self._layers.max_rep
         if levels.rep is None and levels.definition is None:
@@ -273,7 +272,7 @@ def value_page(
     return buffers, PageLayout(constant_layout=layout)
 
 
-def _raw(levels: LevelArray | None) -> NDArray[np.uint8] | bytes:
+def _raw(levels: LevelArray | None) -> Bytes | bytes:
     return b"" if levels is None else levels.astype("<u2").view(np.uint8)
 
 

@@ -24,7 +24,6 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 from google.protobuf.message import Message
-from numpy.typing import NDArray
 
 from lanceref.codecs.buffers import MiniBlocks, Part, weave
 from lanceref.codecs.choose import (
@@ -37,26 +36,21 @@ from lanceref.codecs.choose import (
     kind_of,
 )
 from lanceref.codecs.encoder_inputs import Params, dictionary_parts, max_value_bytes, stored_values
-from lanceref.codecs.values import Fixed, FixedSizeList, Rows, Values
+from lanceref.codecs.values import Bytes, Fixed, FixedSizeList, Ints, Rows, Values
 from lanceref.codecs.variable import WORD_BYTES
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.errors import DataRefused
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 from lanceref.core.integers import arrow_array
 from lanceref.file.column_io import Buffer
-from lanceref.pages.chunks import CHUNK_UNIT, FILL, Counts, padded
+from lanceref.pages.chunks import CHUNK_UNIT, FILL, padded
 from lanceref.pages.constant import MAX_INLINE_BYTES, all_null_page, the_value, value_page
 from lanceref.pages.fullzip import fullzip_page
 from lanceref.pages.planar import dense_layout, sparse_layout, value_plane
 from lanceref.pages.repindex import repetition_index
 from lanceref.pages.shred import LevelArray, RavelledLevels, Shred, flat_levels, ravel
 from lanceref.pages.sparse import encode_structure
-from lanceref.proto.encodings_v2_1_pb2 import (
-    CompressiveEncoding,
-    ConstantLayout,
-    MiniBlockLayout,
-    PageLayout,
-)
+from lanceref.proto import encodings_v2_1_pb2
 from lanceref.proto.encodings_v2_3_pb2 import ValuePlane
 
 MAX_LEVELS = 2**16 - 1
@@ -73,7 +67,7 @@ MINIBLOCK, FULLZIP, SPARSE = "miniblock", "fullzip", "sparse"
 Encoded = tuple[list[Buffer], Message]
 """The buffers of a page, and its description."""
 
-DensePage = tuple[list[Buffer], PageLayout]
+DensePage = tuple[list[Buffer], encodings_v2_1_pb2.PageLayout]
 """The same of a page whose structure is levels."""
 
 
@@ -118,7 +112,7 @@ def page_parts(rows: Shred, policy: LeafPolicy) -> Iterator[tuple[int, Shred, Ra
         yield start, rows.slice(start, end), levels.slice(first, last)
 
 
-def row_cuts(levels: RavelledLevels, num_rows: int) -> NDArray[np.int64] | None:
+def row_cuts(levels: RavelledLevels, num_rows: int) -> Ints | None:
     """Return the rows where pages begin, the first is 0; None when a single row is too long.
 
     The result is (pages,).
@@ -151,9 +145,8 @@ def encode_dense(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> Den
     values, items = leaf_values(rows.leaf)
     if _has_no_bytes(values):  # rows that are all `{}`, described as if they were null
         if levels.rep is not None or levels.definition is not None:
-            raise DataRefused(
-                f"empty structs in lists, and null ones, cannot be stored in {policy.version}"
-            )
+            kinds = "empty structs in lists, and null ones"
+            raise DataRefused(f"{kinds}, cannot be stored in {policy.version}")
         return all_null_page(levels, policy.version)
     kind = kind_of(rows.leaf.type)
     if policy.version == V2_2 and items is None:
@@ -171,8 +164,8 @@ def encode_planar(rows: Shred, levels: RavelledLevels, policy: LeafPolicy) -> En
         value = the_value(values, rows.validity)
     is_flat = levels.rep is None and levels.definition is None
     if isinstance(value, bytes) and len(value) <= MAX_INLINE_BYTES and is_flat:
-        layout = ConstantLayout(layers=levels.codes, inline_value=value)  # type: ignore[arg-type]
-        return [], dense_layout(PageLayout(constant_layout=layout))
+        layout = encodings_v2_1_pb2.ConstantLayout(layers=levels.codes, inline_value=value)  # type: ignore[arg-type]
+        return [], dense_layout(encodings_v2_1_pb2.PageLayout(constant_layout=layout))
     plane = ValuePlane()
     if nothing:
         plane.none.SetInParent()
@@ -214,7 +207,6 @@ def _is_ragged(values: Values) -> bool:
 
 
 def _is_sparse(levels: RavelledLevels, values: Values, policy: LeafPolicy) -> bool:
-    """Whether a page of 2.3 that has levels has a sparse structure."""
     mixed = levels.max_rep > 0 and any(size is not None for size in policy.dimensions)
     needed = mixed or policy.structural == SPARSE or not _fits_chunks(levels)
     return needed and not _is_ragged(values)
@@ -281,7 +273,7 @@ def _mini(
     if items is not None:
         dictionary = (*encode_block(items, policy.params, policy.version, kind), items.count)
     buffers, layout = miniblock_page(levels, blocks, dictionary, policy.version)
-    return buffers, PageLayout(mini_block_layout=layout)
+    return buffers, encodings_v2_1_pb2.PageLayout(mini_block_layout=layout)
 
 
 def _zipped(levels: RavelledLevels, values: Values, policy: LeafPolicy, kind: Kind) -> DensePage:
@@ -290,17 +282,16 @@ def _zipped(levels: RavelledLevels, values: Values, policy: LeafPolicy, kind: Ki
         values = Fixed(8, values.count, flags)
     encoding, zipped = encode_zip(values, policy.params, policy.version, kind)
     buffers, layout = fullzip_page(levels, encoding, zipped, wide=kind.wide)
-    return buffers, PageLayout(full_zip_layout=layout)
+    return buffers, encodings_v2_1_pb2.PageLayout(full_zip_layout=layout)
 
 
-Coded = tuple[CompressiveEncoding, NDArray[np.uint8], Counts]
+Coded = tuple[encodings_v2_1_pb2.CompressiveEncoding, Bytes, Ints]
 """A description, the bytes of all chunks joined, and the size in each chunk."""
 
-LevelEncoder = Callable[[LevelArray, Counts, FileVersion], Coded]
+LevelEncoder = Callable[[LevelArray, Ints, FileVersion], Coded]
 """Encodes the levels of a page, with the number of them in each chunk."""
 
-
-StoredDictionary = tuple[CompressiveEncoding, Buffer, int]
+StoredDictionary = tuple[encodings_v2_1_pb2.CompressiveEncoding, Buffer, int]
 """The items of a page's dictionary: description, bytes, and how many they are."""
 
 
@@ -311,12 +302,12 @@ def miniblock_page(
     version: FileVersion,
     encode: LevelEncoder = encode_levels,
     fill: int = FILL,
-) -> tuple[list[Buffer], MiniBlockLayout]:
+) -> tuple[list[Buffer], encodings_v2_1_pb2.MiniBlockLayout]:
     """Return the buffers of a page, and its description.
 
     `encode` chooses the codec of levels; `fill` pads the parts of chunks.
     """
-    layout = MiniBlockLayout(
+    layout = encodings_v2_1_pb2.MiniBlockLayout(
         value_compression=values.encoding,
         layers=levels.codes,  # type: ignore[arg-type]
         num_buffers=len(values.buffers),
@@ -347,7 +338,7 @@ def miniblock_page(
     return buffers, layout
 
 
-def chunk_ends(levels: RavelledLevels, counts: Counts) -> Counts:
+def chunk_ends(levels: RavelledLevels, counts: Ints) -> Ints:
     """Return where the entries of each chunk end: placeholders after its values belong to it.
 
     `counts` and the result (chunks,).
@@ -360,8 +351,8 @@ def chunk_ends(levels: RavelledLevels, counts: Counts) -> Counts:
 
 
 def frame_chunks(
-    num_levels: Counts, levels: Sequence[Part], values: MiniBlocks, wide: str, fill: int
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    num_levels: Ints, levels: Sequence[Part], values: MiniBlocks, wide: str, fill: int
+) -> tuple[Bytes, Bytes]:
     """Return the chunk words and the chunks; `wide` is the type of words and value sizes.
 
     `num_levels` (chunks,); both results uint8 (bytes,). Raises DataRefused for chunks that are too
@@ -369,9 +360,8 @@ def frame_chunks(
     """
     columns = [num_levels.astype("<u2"), *(sizes.astype("<u2") for _, sizes in levels)]
     columns += [sizes.astype(wide) for _, sizes in values.buffers]
-    header = np.concatenate(
-        [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns], axis=1
-    )
+    cells = [column.view(np.uint8).reshape(len(num_levels), -1) for column in columns]
+    header = np.concatenate(cells, axis=1)
     pieces, own = list[Part](), np.full(len(header), header.shape[1])
     for data, part_sizes in [(header.reshape(-1), own), *levels, *values.buffers]:
         gaps = padded(part_sizes) - part_sizes

@@ -3,8 +3,6 @@
 The size of an entry follows from its control word and length, so entries are found one after the
 other.
 
-Layout: see `fullzip`.
-
 Clauses: L.page.fullzip.control-word, L.page.fullzip.length, L.page.fullzip.entry,
 L.page.fullzip.row-start
 """
@@ -18,16 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.values import join_ranges
+from lanceref.codecs.values import Bytes, Ints, join_ranges
 from lanceref.core.context import Context, specified
 from lanceref.core.cursor import Extent
 from lanceref.core.errors import CorruptPage
 from lanceref.pages.layers import Levels, row_starts
 from lanceref.pages.level_numbering import Layers
 from lanceref.proto.encodings_v2_1_pb2 import FullZipLayout
-
-Positions = NDArray[np.int64]
-"""Byte positions in the zipped bytes at hand."""
 
 MAX_ENTRY_SPANS = 4096
 """Pages with more entries record one span per row."""
@@ -88,22 +83,22 @@ class Zipped:
     """
 
     ctx: Context
-    data: NDArray[np.uint8]
+    data: Bytes
     base: int
-    starts: Positions
-    ends: Positions
+    starts: Ints
+    ends: Ints
 
 
 @dataclass(frozen=True, slots=True)
 class CutEntries:
     """Entries: where each begins, its levels, and where the values (of those that own one) lie."""
 
-    at: Positions
+    at: Ints
     levels: Levels
-    value_starts: Positions
-    value_sizes: Positions
+    value_starts: Ints
+    value_sizes: Ints
 
-    def values_in(self, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def values_in(self, data: Bytes) -> Bytes:
         """Return the bytes of the values, joined. `data`, the zipped bytes, (n,)."""
         joined = join_ranges(data, self.value_starts, self.value_starts + self.value_sizes)
         return joined.view(np.uint8)
@@ -145,12 +140,9 @@ def cut_row(zipped: Zipped, shape: FullZip, start: int, end: int) -> Iterator[En
 
     Raises CorruptPage.
     """
-    data, layout, length_bytes = zipped.data.data, shape.layout, shape.length_bytes
-    control_bytes, max_stored, value_bytes = (
-        shape.control_bytes,
-        shape.max_stored,
-        shape.value_bytes,
-    )
+    data, layout, max_stored = zipped.data.data, shape.layout, shape.max_stored
+    control_bytes, length_bytes = shape.control_bytes, shape.length_bytes
+    value_bytes = shape.value_bytes
     mask, most = (1 << layout.bits_def) - 1, 1 << (layout.bits_rep + layout.bits_def)
     while start < end:
         stop, value = start + control_bytes, None

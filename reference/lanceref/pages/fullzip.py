@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from lanceref.codecs.buffers import Part, weave
 from lanceref.codecs.compressive import check_encoding, decode_zipped
-from lanceref.codecs.values import Fixed, Ints, Variable, join_pieces, join_ranges
+from lanceref.codecs.values import Bytes, Fixed, Ints, Variable, join_pieces, join_ranges
 from lanceref.core.arrow_buffers import STRINGS, whole
 from lanceref.core.context import expect
 from lanceref.core.cursor import Extent, FileBytes, read_extents
@@ -98,7 +98,7 @@ class RowIndex:
         self._file, self._extent, self._data_bytes = file, extent, data_bytes
 
     @cached_property
-    def offsets(self) -> NDArray[np.int64]:
+    def offsets(self) -> Ints:
         """All entries, int64 (page slots + 1,). Raises CorruptPage."""
         clause, width = "L.page.rowindex.width", self._width
         cursor = self._file.cursor(self._extent, "row index", clause)
@@ -206,7 +206,6 @@ class FullZipPage(Page):
         return self._cut(Zipped(self._file.ctx, data, base, begins + moved, stops + moved))
 
     def _cut(self, zipped: Zipped) -> Entries:
-        """Cut entries and decode their values. Raises CorruptPage."""
         shape, place = self._shape, zipped.ctx.at(zipped.base, len(zipped.data))
         cut = cut_entries(zipped, shape)
         levels, rows = cut.levels, cut.values_in(zipped.data)
@@ -274,7 +273,7 @@ def _bits(levels: NDArray[np.uint16] | None) -> int:
     return 0 if levels is None or not len(levels) else int(levels.max()).bit_length()
 
 
-def control_words(levels: RavelledLevels, bits_rep: int, bits_def: int) -> NDArray[np.uint8]:
+def control_words(levels: RavelledLevels, bits_rep: int, bits_def: int) -> Bytes:
     """Return the control word of every entry, uint8 (entries, bytes of a word)."""
     width, words = control_width(bits_rep + bits_def), np.zeros(levels.num_entries, np.uint32)
     if levels.rep is not None:

@@ -70,8 +70,8 @@ class Layer:
     """
 
     count: int
-    validity: NDArray[np.bool_] | None
-    offsets: NDArray[np.int64] | None = None
+    validity: Bools | None
+    offsets: Ints | None = None
     dimension: int = 1
 
 
@@ -103,7 +103,7 @@ class Page(Protocol):
     def run_end(self, start: int) -> int:
         """Return where a run of rows from `start` on ends: about RUN_BYTES of values."""
 
-    def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
+    def read(self, starts: Ints, ends: Ints) -> Nested:
         """Return the rows of ascending ranges `starts`..`ends` (n,), one after the other."""
 
     def check(self) -> None:
@@ -116,7 +116,7 @@ class Page(Protocol):
             yield self.read(np.array([start]), np.array([stop]))
             start = stop
 
-    def take(self, rows: NDArray[np.int64]) -> Nested:
+    def take(self, rows: Ints) -> Nested:
         """Return the given rows (ascending, each once), reading only what they need."""
         if len(rows) and int(rows[-1]) - int(rows[0]) + 1 == len(rows):  # one range
             return self.read(rows[:1], rows[-1:] + 1)
@@ -141,7 +141,7 @@ def cut_layers(layers: Sequence[Layer], start: int, end: int) -> tuple[tuple[Lay
 Level = NDArray[np.unsignedinteger]
 """Levels of one kind: u8 or u16."""
 
-Entries = slice | NDArray[np.int64]
+Entries = slice | Ints
 """Some of the entries of a page."""
 
 LEVEL_BYTES = 16
@@ -158,7 +158,7 @@ class Levels:
     count: int
     rep: Level | None
     definition: Level | None
-    starts: NDArray[np.int64] | None = None
+    starts: Ints | None = None
 
     def _at(self, at: Entries) -> tuple[Level | None, Level | None]:
         rep, definition = self.rep, self.definition
@@ -172,18 +172,18 @@ class Levels:
             starts = starts[first:last] - start
         return Levels(end - start, *self._at(slice(start, end)), starts)
 
-    def take(self, at: NDArray[np.int64]) -> Levels:
+    def take(self, at: Ints) -> Levels:
         """Return the levels of the entries `at`. `at` (n,)."""
         return Levels(len(at), *self._at(at))
 
-    def visible(self, layers: Layers) -> NDArray[np.bool_] | None:
+    def visible(self, layers: Layers) -> Bools | None:
         """Return which entries own a value; None when all do: (entries,)."""
         if self.definition is None or layers.max_visible >= layers.max_def:
             return None
-        visible: NDArray[np.bool_] = self.definition <= layers.max_visible
+        visible: Bools = self.definition <= layers.max_visible
         return visible
 
-    def leaf_validity(self, layers: Layers) -> NDArray[np.bool_] | None:
+    def leaf_validity(self, layers: Layers) -> Bools | None:
         """Return the validity of the visible entries' values; None when all are valid.
 
         The result is (visible entries,).
@@ -200,11 +200,8 @@ def join_levels(parts: Sequence[Levels]) -> Levels:
     """Return the levels of consecutive entries, at least one part, as one."""
     reps = [part.rep for part in parts if part.rep is not None]
     definitions = [part.definition for part in parts if part.definition is not None]
-    return Levels(
-        sum(part.count for part in parts),
-        np.concatenate(reps) if reps else None,
-        np.concatenate(definitions) if definitions else None,
-    )
+    rep, definition = (np.concatenate(one) if one else None for one in (reps, definitions))
+    return Levels(sum(part.count for part in parts), rep, definition)
 
 
 def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
@@ -217,7 +214,7 @@ def check_ranges(levels: Levels, layers: Layers, place: Place) -> None:
             raise CorruptPage(clause, place, f"a level {int(stored.max())}", f"at most {highest}")
 
 
-def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
+def row_starts(levels: Levels, layers: Layers) -> Ints:
     """Return the entries where a page slot begins: those with the highest repetition.
 
     (slots,), ascending.
@@ -229,9 +226,7 @@ def row_starts(levels: Levels, layers: Layers) -> NDArray[np.int64]:
     return np.flatnonzero(levels.rep == layers.max_rep)
 
 
-def select(
-    levels: Levels, layers: Layers, starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> tuple[Levels, Entries]:
+def select(levels: Levels, layers: Layers, starts: Ints, ends: Ints) -> tuple[Levels, Entries]:
     """Return the levels of the ranges of entries `starts`..`ends`, one after the other.
 
     The other part is which of the visible entries' values belong to them. `starts` and `ends`
@@ -250,7 +245,7 @@ def select(
     return levels.take(at), at if visible is None else count_before(visible, at[visible[at]])
 
 
-def ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranges(starts: Ints, ends: Ints) -> Ints:
     """Return the numbers of all ranges, one range after the other.
 
     `starts` and `ends` (n,), the result (sum of sizes,).

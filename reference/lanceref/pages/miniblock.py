@@ -3,8 +3,6 @@
 A scan reads a run of chunks, a take just those that its rows lie in; each is decoded by itself. Its
 levels are decoded first, its values (or keys in the page's dictionary) after those of all chunks.
 
-Layout: see `chunks`.
-
 Clauses: L.page.miniblock.chunk-bytes, L.page.miniblock.visible, L.page.limits.levels
 """
 
@@ -18,7 +16,7 @@ import pyarrow as pa
 
 from lanceref.codecs.blocks import decode_levels
 from lanceref.codecs.compressive import decode_mini
-from lanceref.codecs.values import Validity
+from lanceref.codecs.values import Ints, Validity, Values
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.context import specified
 from lanceref.core.cursor import Cursor, Extent, FileBytes
@@ -29,7 +27,6 @@ from lanceref.pages.chunks import (
     BUFFERS,
     Chunk,
     ChunkTable,
-    Counts,
     MiniBlock,
     check_description,
     check_page,
@@ -64,10 +61,10 @@ class DecodedChunks:
     `numbers` and `first_entry` (chunks,); `place` is where they lie.
     """
 
-    numbers: Counts
+    numbers: Ints
     chunks: Sequence[Chunk]
     levels: Levels
-    first_entry: Counts
+    first_entry: Ints
     place: Place
 
 
@@ -102,7 +99,7 @@ class ChunkRows(Page):
         return int(ends[-1]) // self.scale if len(ends) else 0
 
     @property
-    def _slot_ends(self) -> Counts:
+    def _slot_ends(self) -> Ints:
         """Page slots that end up to and with each chunk: (chunks,)."""
         return self.table.value_ends if self.index is None else self.index.ends
 
@@ -113,7 +110,7 @@ class ChunkRows(Page):
         stop = max(run_end(self, first), last + 1)
         return int(self._slot_ends[stop - 1]) // self.scale
 
-    def read(self, starts: Counts, ends: Counts, decoded: DecodedChunks | None = None) -> Nested:
+    def read(self, starts: Ints, ends: Ints, decoded: DecodedChunks | None = None) -> Nested:
         """Return the rows of the ranges `starts`..`ends` (n,), decoding only their chunks.
 
         Where these are `decoded` already, the rows are cut out of them.
@@ -137,13 +134,13 @@ class ChunkRows(Page):
             decode_leaf(self, decode_chunks(self, np.arange(start, stop)))
             start = stop
 
-    def chunks_with(self, starts: Counts, ends: Counts) -> Counts:
+    def chunks_with(self, starts: Ints, ends: Ints) -> Ints:
         """Return the chunks that hold the rows of ranges (n,), ascending; the result (chunks,)."""
         first, last = self.chunks_of(starts, ends - 1)
         chunks = ranges(first, last + 1)
         return unique(chunks) if len(starts) > 1 else chunks
 
-    def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
+    def chunks_of(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
         """Return the chunk where each row of `first` starts, and where each of `last` ends.
 
         All are (n,).
@@ -154,14 +151,12 @@ class ChunkRows(Page):
         ends = self.table.value_ends
         return np.searchsorted(ends, first, "right"), np.searchsorted(ends, last, "right")
 
-    def _entry_ranges(
-        self, decoded: DecodedChunks, first: Counts, last: Counts
-    ) -> tuple[Counts, Counts]:
+    def _entry_ranges(self, decoded: DecodedChunks, first: Ints, last: Ints) -> tuple[Ints, Ints]:
         """Return where the entries of the slots `first`..`last` (n,) lie in the decoded chunks."""
         first_entry, numbers, index = decoded.first_entry, decoded.numbers, self.index
         first_chunk, last_chunk = self._start_chunk(first), self._start_chunk(last)
         if index is None:
-            # Slots are entries; those of chunks that were left out are missing before each chunk.
+            # Ints are entries; those of chunks that were left out are missing before each chunk.
             before = first_entry - (self.table.value_ends - self.table.counts)[numbers]
             starts = first + before[np.searchsorted(numbers, first_chunk)]
             return starts, last + before[np.searchsorted(numbers, last_chunk)] + 1
@@ -171,7 +166,7 @@ class ChunkRows(Page):
         starts = row_starts(decoded.levels, self.layers)
         before = np.searchsorted(starts, first_entry)
 
-        def rank(slots: Counts, chunks: Counts) -> Counts:
+        def rank(slots: Ints, chunks: Ints) -> Ints:
             return before[np.searchsorted(numbers, chunks)] + slots - index.first_start[chunks]
 
         stops = np.append(starts, decoded.levels.count)[rank(last, last_chunk) + 1]
@@ -180,7 +175,7 @@ class ChunkRows(Page):
         ends = np.minimum(stops, chunk_ends[np.searchsorted(numbers, end_chunk)])
         return starts[rank(first, first_chunk)], ends
 
-    def _start_chunk(self, slots: Counts) -> Counts:
+    def _start_chunk(self, slots: Ints) -> Ints:
         """Return the chunk in which each slot starts: (n,)."""
         if self.index is None:
             return np.searchsorted(self.table.value_ends, slots, "right")
@@ -188,7 +183,7 @@ class ChunkRows(Page):
 
 
 @specified
-def decode_chunks(rows: ChunkRows, numbers: Counts) -> DecodedChunks:
+def decode_chunks(rows: ChunkRows, numbers: Ints) -> DecodedChunks:
     """Read chunks, each by itself, and decode their levels. `numbers` (chunks,), ascending.
 
     Raises CorruptPage, and LimitExceeded for more levels than the file may have.
@@ -230,7 +225,7 @@ def _chunk_levels(rows: ChunkRows, chunk: Chunk) -> Levels:
     return levels
 
 
-def with_starts(rows: ChunkRows, numbers: Counts, levels: Levels, first_entry: Counts) -> Levels:
+def with_starts(rows: ChunkRows, numbers: Ints, levels: Levels, first_entry: Ints) -> Levels:
     """Return the levels of chunks with the starts of their rows, as the repetition index has them.
 
     `numbers` and `first_entry` (chunks,). Raises CorruptPage where it has others.
@@ -255,26 +250,30 @@ def decode_leaf(rows: ChunkRows, decoded: DecodedChunks) -> pa.Array:
         at += chunk.count
         if chunk.count:  # a chunk of null and empty lists alone has none
             with rows.file.ctx.piece():
-                parts.append(_chunk_leaf(rows, chunk, own))
+                values = decode_mini(rows.mini.values, chunk.values, chunk.count)
+                parts.append(leaf_or_keys(rows, values, own, chunk.values[0].place))
                 size += parts[-1].nbytes
         if rows.mini.values.HasField("general"):  # a few bytes may stand for very many
             rows.file.bound_output(size, "L.codec.general.size", decoded.place)
     if not parts:
         return pa.nulls(0, rows.type)
-    joined = pa.concat_arrays(parts)
-    return joined if rows.items is None else look_up(rows.type, joined, rows.items)
+    return with_items(rows, pa.concat_arrays(parts))
 
 
-def _chunk_leaf(rows: ChunkRows, chunk: Chunk, validity: Validity) -> pa.Array:
-    """Decode the values of one chunk, or their keys in the dictionary of the page."""
-    place, values = chunk.values[0].place, decode_mini(rows.mini.values, chunk.values, chunk.count)
+def leaf_or_keys(rows: ChunkRows, values: Values, validity: Validity, place: Place) -> pa.Array:
+    """Return values as their leaf, or as keys in the page's dictionary. `validity` (values,)."""
     if rows.items is None:
         return leaf_array(rows.type, values, validity, place)
     return key_array(rows.type, values, validity, len(rows.items), place)
 
 
+def with_items(rows: ChunkRows, array: pa.Array) -> pa.Array:
+    """Return the array that `leaf_or_keys` made, with the items that its keys stand for."""
+    return array if rows.items is None else look_up(rows.type, array, rows.items)
+
+
 @specified
-def take_leaf(rows: ChunkRows, decoded: DecodedChunks, slots: Counts) -> pa.Array:
+def take_leaf(rows: ChunkRows, decoded: DecodedChunks, slots: Ints) -> pa.Array:
     """Decode the values of some slots of the visible entries of chunks. `slots` (n,)."""
     return whole(decode_leaf(rows, decoded)).take(arrow_array(slots))
 
@@ -318,7 +317,7 @@ class MiniBlockPage(Page):
     def scan(self, start: int, end: int) -> Iterator[Nested]:
         return self.rows.scan(start, end)
 
-    def read(self, starts: Counts, ends: Counts) -> Nested:
+    def read(self, starts: Ints, ends: Ints) -> Nested:
         return self.rows.read(starts, ends)
 
     def check(self) -> None:

@@ -19,11 +19,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lanceref.codecs.values import Bools, Ints
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import CorruptPage, Place
-
-Counts = NDArray[np.int64]
-"""One number per chunk or row."""
 
 
 @dataclass(frozen=True)
@@ -34,31 +32,31 @@ class RepetitionIndex:
     """
 
     place: Place
-    finished: Counts
-    leftover: Counts
+    finished: Ints
+    leftover: Ints
 
     @cached_property
-    def ends(self) -> Counts:
+    def ends(self) -> Ints:
         """Rows finished up to and with the chunk: (chunks,)."""
         return np.cumsum(self.finished)
 
     @cached_property
-    def begins(self) -> NDArray[np.bool_]:
+    def begins(self) -> Bools:
         """Whether a chunk's first entry begins a row: (chunks,)."""
         return np.append(True, self.leftover[:-1] == 0)[: len(self.finished)]
 
     @cached_property
-    def first_start(self) -> Counts:
+    def first_start(self) -> Ints:
         """The row of the first row start inside the chunk: (chunks,)."""
         return self.ends - self.finished + ~self.begins
 
     @cached_property
-    def start_chunk(self) -> Counts:
+    def start_chunk(self) -> Ints:
         """The last chunk up to this one in which a row starts: (chunks,)."""
         starts_row = self.begins | (self.finished > 0)
         return np.maximum.accumulate(np.where(starts_row, np.arange(len(self.finished)), 0))
 
-    def chunks_of(self, first: Counts, last: Counts) -> tuple[Counts, Counts]:
+    def chunks_of(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
         """Return the chunk where each row of `first` starts, and where each of `last` ends.
 
         All are (n,).
@@ -68,7 +66,7 @@ class RepetitionIndex:
         start = np.where(goes_on, self.start_chunk[np.maximum(finish - 1, 0)], finish)
         return start, np.searchsorted(self.ends, last, side="right")
 
-    def check(self, chunks: Counts, first_entry: Counts, starts: Counts, num_entries: int) -> None:
+    def check(self, chunks: Ints, first_entry: Ints, starts: Ints, num_entries: int) -> None:
         """Compare the index with decoded chunks. Raises CorruptPage.
 
         `chunks` are their numbers, `first_entry` where the entries of each begin among the
@@ -87,9 +85,7 @@ class RepetitionIndex:
             raise CorruptPage(clause, self.place, found, own)
 
 
-def _rows_in_chunks(
-    starts: Counts, first: Counts, ends: Counts
-) -> tuple[NDArray[np.bool_], Counts, Counts]:
+def _rows_in_chunks(starts: Ints, first: Ints, ends: Ints) -> tuple[Bools, Ints, Ints]:
     """Return for chunks of entries `first`..`ends` what the rows that start at `starts` do there.
 
     Whether one begins with the chunk, how many others start in it, and how many entries the last
@@ -126,7 +122,7 @@ def parse_index(cursor: Cursor, num_chunks: int, num_rows: int) -> RepetitionInd
     return RepetitionIndex(place, table[:, 0], table[:, 1])
 
 
-def repetition_index(rep: NDArray[np.uint16], max_rep: int, ends: Counts) -> NDArray[np.uint64]:
+def repetition_index(rep: NDArray[np.uint16], max_rep: int, ends: Ints) -> NDArray[np.uint64]:
     """Return (rows, leftover) u64 (num_chunks, 2) of chunks that end at the given entries."""
     starts = np.flatnonzero(rep == max_rep)
     begins, rows, leftover = _rows_in_chunks(starts, np.append(0, ends[:-1]), ends)

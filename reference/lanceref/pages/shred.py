@@ -25,7 +25,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lanceref.codecs.encoder_inputs import both_valid, merged_items, validity_of, without_null_items
-from lanceref.codecs.values import Validity
+from lanceref.codecs.values import Bools, Ints, Validity
 from lanceref.core.errors import DataRefused, NotStorable
 from lanceref.core.packed_values import offsets_of
 from lanceref.file.schema import Field
@@ -86,7 +86,7 @@ def shred(
         yield from shred(items, field.children[0], (*outer, replace(layer, offsets=offsets)))
 
 
-def list_items(array: pa.Array, validity: Validity) -> tuple[NDArray[np.int64], pa.Array]:
+def list_items(array: pa.Array, validity: Validity) -> tuple[Ints, pa.Array]:
     """Return the offsets of the lists, from 0, and the items of the valid ones.
 
     Offsets are (lists + 1,).
@@ -148,7 +148,6 @@ def concat_dictionaries(arrays: Sequence[pa.DictionaryArray]) -> pa.DictionaryAr
 
 
 def _without_null_items(array: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Return the array with every null in its keys."""
     if array.dictionary.null_count == 0:
         return array
     keys, items = without_null_items(array)
@@ -194,13 +193,13 @@ class RavelledLevels:
         return int(np.count_nonzero(self.rep == self.max_rep))
 
     @property
-    def visible(self) -> NDArray[np.bool_] | None:
+    def visible(self) -> Bools | None:
         """Which entries own a value; None when all do: (entries,)."""
         if not self.max_rep or self.definition is None:
             return None
         return self.definition <= levels_until_list(self.codes)
 
-    def row_starts(self, num_rows: int) -> NDArray[np.int64]:
+    def row_starts(self, num_rows: int) -> Ints:
         """Return the first entry of each of the rows, which are of as many slots each: (rows,)."""
         if self.rep is None:
             starts = np.arange(self.num_entries)
@@ -210,9 +209,8 @@ class RavelledLevels:
 
     def slice(self, first: int, last: int) -> RavelledLevels:
         """Return the entries `first`..`last` as views; their layers stay those of all of them."""
-        rep, definition = (
-            None if one is None else one[first:last] for one in (self.rep, self.definition)
-        )
+        pair = self.rep, self.definition
+        rep, definition = (None if one is None else one[first:last] for one in pair)
         return replace(self, rep=rep, definition=definition, num_entries=last - first)
 
 
@@ -251,16 +249,13 @@ def layer_code(layer: Layer) -> int:
 
 
 class _Entries:
-    """Entries from the outermost layer inward.
-
-    `owns` says which still own a slot, None: all do; there is no repetition before the first list.
-    """
+    """Entries from the outermost layer inward; `_owns`: which still own a slot (None: all)."""
 
     def __init__(self, count: int, max_rep: int, max_def: int) -> None:
         self.count = count
         self.rep = np.zeros(count if max_rep else 0, np.uint16)
         self.definition = np.zeros(count if max_def else 0, np.uint16)
-        self._owns: NDArray[np.bool_] | None = None
+        self._owns: Bools | None = None
         self._next_rep, self._next_def = max_rep, max_def
 
     def record(self, layer: Layer, code: int) -> None:
@@ -275,18 +270,13 @@ class _Entries:
         elif layer.dimension > 1:
             self._repeat(layer.dimension)
 
-    def _end(self, live: slice | NDArray[np.int64], ends: NDArray[np.bool_], level: int) -> None:
+    def _end(self, live: slice | Ints, ends: Bools, level: int) -> None:
         """Give those of the entries `live` that end here their definition, unless they have one."""
         definition = self.definition[live]
         self.definition[live] = np.where(ends & (definition == 0), np.uint16(level), definition)
 
-    def _open_lists(
-        self, live: slice | NDArray[np.int64], lengths: NDArray[np.int64], empty_level: int
-    ) -> None:
-        """Replace the entry of each list by those of its items; null and empty ones end here.
-
-        What is not replaced keeps its definition; what is has none.
-        """
+    def _open_lists(self, live: slice | Ints, lengths: Ints, empty_level: int) -> None:
+        """Replace the entry of each list with items by one per item, without definition yet."""
         ends, rep = lengths == 0, self.rep[live]
         self.rep[live] = np.where(rep == 0, np.uint16(self._next_rep), rep)
         self._next_rep -= 1
@@ -305,17 +295,14 @@ class _Entries:
         self._owns = np.ones(self.count, np.bool_)
         self._owns[first[~owned]] = False
 
-    def _spread(self, levels: LevelArray, first: NDArray[np.int64]) -> LevelArray:
+    def _spread(self, levels: LevelArray, first: Ints) -> LevelArray:
         """Return levels for all entries, those there were at their new places."""
         spread = np.zeros(self.count, np.uint16)
         spread[first] = levels
         return spread
 
     def _repeat(self, dimension: int) -> None:
-        """Give each entry to every item of its fixed-size list, also one of a null or empty list.
-
-        So the rows that the levels spell are the page's length: rows times dimension.
-        """
+        """Repeat each entry for every item of its fixed-size list, also of null or empty lists."""
         if self._owns is not None:
             self._owns = np.repeat(self._owns, dimension)
         self.rep = np.repeat(self.rep, dimension)

@@ -23,17 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lanceref.codecs.bitpack import (
-    block_widths,
-    encode_out_of_line,
-    out_of_line_bytes,
-    out_of_line_encoding,
-)
+from lanceref.codecs import bitpack
 from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.buffers import flat_encoding, has_payload, remaining_buffer, value_bits
 from lanceref.codecs.compressive import check_encoding
 from lanceref.codecs.sequence import delta_encoding, range_encoding
-from lanceref.codecs.values import Fixed, Validity
+from lanceref.codecs.values import Bools, Fixed, Ints, Validity
 from lanceref.core.context import expect
 from lanceref.core.cursor import Cursor, Extent, FileBytes
 from lanceref.core.errors import CorruptPage, Place
@@ -57,9 +52,6 @@ _ARMS = {
     Step.FIXED_SIZE_LIST: "fixed_size_list",
 }
 
-Slots = NDArray[np.int64]
-"""Slots of a layer, ascending."""
-
 
 @dataclass(frozen=True, slots=True)
 class Structure:
@@ -69,9 +61,9 @@ class Structure:
     """
 
     layers: tuple[Layer, ...]
-    leaf: NDArray[np.bool_] | None
+    leaf: Bools | None
 
-    def take(self, rows: Slots) -> tuple[tuple[Layer, ...], Slots, NDArray[np.bool_]]:
+    def take(self, rows: Ints) -> tuple[tuple[Layer, ...], Ints, Bools]:
         """Return the layers of some rows, their leaf slots, and which of these are valid.
 
         `rows` (n,), the validity (leaf slots,).
@@ -91,7 +83,7 @@ class Structure:
                 valid = np.ones(len(at), np.bool_)
         return tuple(taken), at, valid if self.leaf is None else valid & self.leaf[at]
 
-    def leaf_slots(self, rows: Slots) -> Slots:
+    def leaf_slots(self, rows: Ints) -> Ints:
         """Return the first leaf slot of each row; the number of rows gives the total.
 
         `rows` and the result (n,).
@@ -151,9 +143,8 @@ class StructureDecoder:
 
     def __init__(self, file: FileBytes, extents: Sequence[Extent], place: Place) -> None:
         self._file, self._place = file, place
-        self._cursors = iter(
-            read_cursors(file, list(extents), "structure", "L.page.sparse.buffers")
-        )
+        cursors = read_cursors(file, extents, "structure", "L.page.sparse.buffers")
+        self._cursors = iter(cursors)
 
     def decode(self, layers: Sequence[SparseStructuralLayer], sizes: list[int]) -> Structure:
         """Decode all layers; `sizes` are their domains. Raises CorruptPage, LimitExceeded."""
@@ -198,7 +189,7 @@ class StructureDecoder:
         validity[positions] = not nulls
         return validity
 
-    def _positions(self, encoding: CompressiveEncoding, number: int, size: int) -> Slots:
+    def _positions(self, encoding: CompressiveEncoding, number: int, size: int) -> Ints:
         if number > size:
             raise CorruptPage("L.page.sparse.num-positions", self._place, number, f"at most {size}")
         positions = self._sequence(encoding, number)
@@ -214,18 +205,14 @@ class StructureDecoder:
         elif number == 0:
             return np.empty(0, dtype="<u8")
         bits = value_bits(encoding)
-        values = (
-            decode_block(encoding, remaining_buffer(cursor), number) if bits in (64, 0) else None
-        )
+        values = None
+        if bits in (64, 0):
+            values = decode_block(encoding, remaining_buffer(cursor), number)
         if not isinstance(values, Fixed) or values.bits != 64 or values.count != number:
             found, wanted = f"{bits} bits", f"{number} integers of 64 bits"
             raise CorruptPage("L.page.sparse.num-positions", self._place, found, wanted)
         sequence: NDArray[np.uint64] = values.data.view("<u8")
         return sequence
-
-
-Sequence64 = NDArray[np.int64]
-"""Positions or counts."""
 
 
 class StructureEncoder:
@@ -264,14 +251,14 @@ class StructureEncoder:
         encoding = self._sequence(positions)
         return SparseValiditySet(meaning=meaning, positions=encoding, num_positions=len(positions))
 
-    def _sequence(self, values: Sequence64) -> CompressiveEncoding:
+    def _sequence(self, values: Ints) -> CompressiveEncoding:
         encoding, data = encode_sequence(values)
         if data is not None:
             self.buffers.append(data)
         return encoding
 
 
-def encode_sequence(values: Sequence64) -> tuple[CompressiveEncoding, Buffer | None]:
+def encode_sequence(values: Ints) -> tuple[CompressiveEncoding, Buffer | None]:
     """Return the codec of a sequence of 64-bit integers, and its buffer if it needs one.
 
     `values` (n,).
@@ -292,13 +279,13 @@ def encode_sequence(values: Sequence64) -> tuple[CompressiveEncoding, Buffer | N
     return _block(values)
 
 
-def _block(values: Sequence64) -> tuple[CompressiveEncoding, Buffer]:
+def _block(values: Ints) -> tuple[CompressiveEncoding, Buffer]:
     """Pack integers out of line, or store them as they are."""
     numbers = values.astype("<u8")
-    width = int(block_widths(numbers).max())
-    if out_of_line_bytes(len(numbers), 64, width) < numbers.nbytes:
-        packed, _ = encode_out_of_line(numbers, np.array([len(numbers)]), width)
-        return out_of_line_encoding(64, width), packed
+    width = int(bitpack.block_widths(numbers).max())
+    if bitpack.out_of_line_bytes(len(numbers), 64, width) < numbers.nbytes:
+        packed, _ = bitpack.encode_out_of_line(numbers, np.array([len(numbers)]), width)
+        return bitpack.out_of_line_encoding(64, width), packed
     return flat_encoding(64), numbers.view(np.uint8)
 
 

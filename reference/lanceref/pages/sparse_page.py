@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from lanceref.codecs.blocks import decode_block
 from lanceref.codecs.buffers import remaining_buffer
 from lanceref.codecs.compressive import check_encoding
-from lanceref.codecs.values import Fixed
+from lanceref.codecs.values import Bools, Fixed, Ints
 from lanceref.core.arrow_buffers import whole
 from lanceref.core.cursor import FileBytes
 from lanceref.core.errors import CorruptPage
@@ -89,7 +89,7 @@ class SparsePage(Page):
         if not is_kept:
             self.__dict__.pop("_structure", None)
 
-    def read(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Nested:
+    def read(self, starts: Ints, ends: Ints) -> Nested:
         layers, slots, valid = self._structure.take(ranges(starts, ends))
         return Nested(layers, self._leaf(slots, valid))
 
@@ -109,7 +109,6 @@ class SparsePage(Page):
         return decoder.decode(self._layers, self._domains)
 
     def _open_values(self) -> tuple[ValuePage, int]:
-        """Open the value plane; return it and how many buffers it uses."""
         codec, slots, place = self._plane.WhichOneof("codec"), self._domains[-1], self._page.place
         if codec == "chunked":
             chunked = self._plane.chunked
@@ -154,7 +153,7 @@ class SparsePage(Page):
         part = replace(self._page, extents=extents[first:end], num_rows=num_rows)
         return StoredPage(self._file, part, self._type, V2_3)
 
-    def _leaf(self, slots: NDArray[np.int64], valid: NDArray[np.bool_]) -> pa.Array:
+    def _leaf(self, slots: Ints, valid: Bools) -> pa.Array:
         codec = self._plane.WhichOneof("codec")
         if codec == "zipped":
             stored = self._take(self._stored_before[slots[valid]])
@@ -167,7 +166,7 @@ class SparsePage(Page):
         leaf = self._take(slots)
         return leaf if valid.all() else leaf.take(pa.array(np.arange(len(slots)), mask=~valid))
 
-    def _take(self, values: NDArray[np.int64]) -> pa.Array:
+    def _take(self, values: Ints) -> pa.Array:
         """Return values of the plane by their numbers, ascending."""
         if not len(values):
             return pa.nulls(0, self._type)
@@ -177,7 +176,7 @@ class SparsePage(Page):
         return whole(self._values.read(starts, ends).leaf)
 
     @cached_property
-    def _stored_before(self) -> NDArray[np.int64]:
+    def _stored_before(self) -> Ints:
         """How many stored values lie before each leaf slot (zipped plane)."""
         _, _, valid = self._structure.take(np.arange(self.num_rows))
         ends = np.cumsum(valid, dtype=np.int64)
@@ -189,7 +188,6 @@ class SparsePage(Page):
 
     @cached_property
     def _items(self) -> pa.Array:
-        """The distinct values of an indexed plane."""
         parts = [part.leaf for part in self._values.scan(0, self._values.num_rows)]
         return pa.concat_arrays(parts) if parts else pa.nulls(0, self._type)
 

@@ -98,7 +98,6 @@ class LocalSink:
         self.abort()
 
     def _finish(self, *, replace: bool) -> bool:
-        """Flush the file and give it its name; return whether it has got it."""
         if self._failed:
             raise OSError(errno.EIO, "not written", str(self._target))
         if not self._open:
@@ -301,7 +300,6 @@ class LocalStore:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether a name is that of a folder, or of a link to one."""
     try:
         return entry.is_dir()
     except OSError:  # a loop of links, or one into a folder that cannot be read
@@ -309,10 +307,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _walk_folders(top: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield folders, however deep, and the paths of the files in each; none is reached by a link.
-
-    Raises Unreadable for a folder that cannot be read.
-    """
+    """Yield folders at any depth and paths of their files; follow no links. Raises Unreadable."""
     waiting = [top]
     while waiting:
         folder = waiting.pop()

@@ -78,8 +78,7 @@ def refusals(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 SMALL_BYTES = 1 << 18
-"""Requests up to this size are made one after the other without looking at each: none of a file
-comes in two pieces."""
+"""Largest requests that are made one after the other: no file stores them in two pieces."""
 
 
 class LocalSource:

@@ -200,10 +200,8 @@ class ObjectSource:
         return self.read_many([offset], [size])[0]
 
     def read_many(self, offsets: Sequence[int], sizes: Sequence[int]) -> list[memoryview]:
-        spans = [
-            (offset, min(offset + size, self.size))
-            for offset, size in zip(offsets, sizes, strict=True)
-        ]
+        pairs = zip(offsets, sizes, strict=True)
+        spans = [(offset, min(offset + size, self.size)) for offset, size in pairs]
         wanted = [(start, end) for start, end in spans if start < end]
         starts, ends = ([span[side] for span in wanted] for side in (0, 1))
         with _refusals(self.path):

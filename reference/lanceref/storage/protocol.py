@@ -40,7 +40,6 @@ def bytes_read_counter() -> int:
 BASE_KEY = re.compile(r"base_([0-9]+)\.(.+)", re.DOTALL)
 """A key that is for one base."""
 
-
 DURABLE = "durable"
 """Key that says whether files outlive a power cut."""
 

@@ -117,11 +117,8 @@ class DynamoManifests:
         return self._put(key, record, PRESENT)
 
     def _put(self, key: str, record: Record, condition: str) -> bool:
-        item = {
-            **_key(key, record.version),
-            "path": {"S": f"{key}/{record.path}"},
-            "committer": {"S": COMMITTER},
-        }
+        path, committer = {"S": f"{key}/{record.path}"}, {"S": COMMITTER}
+        item = {**_key(key, record.version), "path": path, "committer": committer}
         if record.size is not None:
             item["size"] = {"N": str(record.size)}
         with _refusals(self._table):
@@ -154,7 +151,6 @@ def _key(key: str, version: int) -> Key:
 
 
 def _record(key: str, item: Item) -> Record:
-    """Return the record of an item. Raises FormatError for attributes of another type."""
     version, path, size = (item.get(name, {}) for name in ("version", "path", "size"))
     number = version.get("N", "")
     if not number.isdecimal() or "S" not in path or not (not size or size.get("N", "").isdecimal()):

@@ -177,7 +177,6 @@ class ManifestedStore:
 
     @property
     def stats(self) -> IOStats:
-        """The requests to the store of objects."""
         return self._inner.stats
 
     @stats.setter
