@@ -129,8 +129,8 @@ def write_table(
         transaction = new_append(read, files.fragments)
     dictionaries, draft = files.dictionaries, Draft(files.paths)
     staged = Staged(transaction, schema, stored, dictionaries=dictionaries, draft=draft)
-    made = commit(store, staged, CommitPolicy(create_only=mode == "create"), ctx)
-    return Table(open_snapshot(store, made, ctx))
+    committed = commit(store, staged, CommitPolicy(create_only=mode == "create"), ctx)
+    return Table(open_snapshot(store, committed, ctx))
 
 
 def plainly(items: Iterator[Item]) -> Iterator[Item]:

@@ -135,11 +135,9 @@ def write_segment(
         width = product.fields[0].type.list_size
         if codes.type.list_size != width:
             raise DataRefused(f"{name} has codes of {codes.type.list_size} bytes, not {width}")
-        encoded.add(
-            rows[PARTITION].to_numpy().astype(np.int64),
-            rows[ROW_ID].to_numpy(),
-            {COLUMN: codes.flatten().to_numpy().reshape(-1, width)},
-        )
+        partitions, keys = rows[PARTITION].to_numpy().astype(np.int64), rows[ROW_ID].to_numpy()
+        columns = {COLUMN: codes.flatten().to_numpy().reshape(-1, width)}
+        encoded.parts.append((partitions, keys, columns))
     write(encoded, type_, encoded.loss, writer)
     given = VectorParameters(type_, product.model.metric, len(product.model.centroids))
     return Built(given.details(product), type_.storage.version)

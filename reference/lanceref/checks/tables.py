@@ -112,10 +112,7 @@ def check_dataset(store: Store, ctx: Context, *, version: int | None, deep: bool
 
 
 def _different(fragments: Iterable[Fragment]) -> Iterator[Fragment]:
-    """Yield fragments, of those that differ in their ids alone the first.
-
-    The id names the deletion file: a fragment that has one is like no other.
-    """
+    """Yield fragments without deletions that differ in more than their ids, and all others."""
     seen = set[bytes]()
     for fragment in fragments:
         plain = copy_of(fragment.message)
@@ -164,10 +161,7 @@ def check_refs(store: Store, ctx: Context) -> None:
 
 
 def _check_files(store: Store, ctx: Context, version: int, found: set[Needed]) -> None:
-    """Look for the files of a version's rows, but own ones already `found`, and add to these.
-
-    Raises NotFound where there is no such version.
-    """
+    """Look for the files of a version's rows that are not `found`, and add these."""
     with ctx.piece():
         manifest, _ = open_checked(store, ctx, version)
         bases = Bases(store, manifest)
@@ -186,7 +180,6 @@ def _check_ref(
     ctx: Context,
     place: Place,
 ) -> None:
-    """Check the name of a reference, and the branch it names."""
     try:
         check(name)
     except OperationRefused as refusal:
@@ -284,15 +277,14 @@ def _check_blobs(columns: FragmentReader, field: Field) -> None:
         start += len(array)
         files = columns.blob_files(described, rows)
         for own in dict.fromkeys(files):
-            held = array.filter(pa.array([file is own for file in files]))
-            for descriptors in values_below(held, described, lambda one: one.is_blob_v2):
+            values = array.filter(pa.array([file is own for file in files]))
+            for descriptors in values_below(values, described, lambda one: one.is_blob_v2):
                 inside = pc.not_equal(descriptors.field("kind"), EXTERNAL)
                 for _ in own.locate(descriptors.filter(inside)):
                     pass
 
 
 def _check_types(opened: OpenFile, file: FileOfFragment, schema: LanceSchema) -> None:
-    """Compare the types that the file gives its fields with those of the table."""
     own = opened.descriptor if isinstance(opened, DataFile) else opened.manifest
     if own is None:
         return

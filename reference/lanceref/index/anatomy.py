@@ -83,7 +83,6 @@ def dissect(root: Span, source: Source, ctx: Context) -> None:
 
 
 def _leaves(span: Span, group: str) -> Iterator[tuple[str, Span]]:
-    """Yield every leaf and the field it belongs to."""
     if span.is_leaf:
         yield group, span
     for child in span.children:

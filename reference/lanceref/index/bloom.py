@@ -28,16 +28,12 @@ Hashes = NDArray[np.uint64]
 Blocks = NDArray[np.uint32]
 """Words of a filter: [blocks, 8]."""
 
-PRIMES = (
-    0x9E3779B185EBCA87,
-    0xC2B2AE3D27D4EB4F,
-    0x165667B19E3779F9,
-    0x85EBCA77C2B2AE63,
-    0x27D4EB2F165667C5,
-)
-"""The constants of XXH64, in the order in which the algorithm numbers them from 1 on."""
-
-_P1, _P2, _P3, _P4, _P5 = (np.uint64(prime) for prime in PRIMES)
+_P1 = np.uint64(0x9E3779B185EBCA87)
+_P2 = np.uint64(0xC2B2AE3D27D4EB4F)
+_P3 = np.uint64(0x165667B19E3779F9)
+_P4 = np.uint64(0x85EBCA77C2B2AE63)
+_P5 = np.uint64(0x27D4EB2F165667C5)
+"""The constants of XXH64."""
 
 MOST_BYTES = 31
 """Widest value that `hash_rows` takes."""
@@ -87,7 +83,6 @@ def hash_rows(values: NDArray[np.uint8], seed: int = 0) -> Hashes:
 
 
 def _read(values: NDArray[np.uint8], at: int, type_: str) -> Hashes:
-    """Return the little-endian number at a byte of each row."""
     end = at + np.dtype(type_).itemsize
     return np.ascontiguousarray(values[:, at:end]).view(type_)[:, 0].astype(np.uint64)
 
@@ -168,7 +163,7 @@ def false_positives(items: int, log_bytes: int) -> float:
         return 1.0
     mean = 8 * BLOCK_BYTES / (bits / items)
     share = 0.0
-    for number in range(TERMS - 1, -1, -1):
+    for number in range(TERMS - 1, 0, -1):  # the least terms first; that of 0 is 0
         log_share = number * math.log(mean) - mean - math.lgamma(number + 1)
-        share += math.exp(log_share + WORDS * math.log(1 - (31 / 32) ** number)) if number else 0
+        share += math.exp(log_share + WORDS * math.log(1 - (31 / 32) ** number))
     return min(1.0, share)

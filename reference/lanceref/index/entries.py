@@ -51,11 +51,11 @@ class Entries:
 
     def moved(self, move: Moved) -> Entries:
         """Return the entries that are left, by their keys now."""
-        kept, keys = move(self.keys)
+        mask, keys = move(self.keys)
         nulls = None if self.nulls is None else move(self.nulls)[1]
         if isinstance(self.values, pa.Array):
-            return Entries(self.values.filter(pa.array(kept)), keys, nulls)
-        return Entries(self.values[kept], keys, nulls)
+            return Entries(self.values.filter(pa.array(mask)), keys, nulls)
+        return Entries(self.values[mask], keys, nulls)
 
 
 def concat_entries(parts: Sequence[Entries]) -> Entries:
@@ -63,11 +63,8 @@ def concat_entries(parts: Sequence[Entries]) -> Entries:
     values = [one.values for one in parts]
     join = pa.concat_arrays if isinstance(values[0], pa.Array) else np.concatenate
     nulls = [one.nulls for one in parts if one.nulls is not None]
-    return Entries(
-        join(values),
-        np.concatenate([one.keys for one in parts]),
-        np.concatenate(nulls) if len(nulls) == len(parts) else None,
-    )
+    known = np.concatenate(nulls) if len(nulls) == len(parts) else None
+    return Entries(join(values), np.concatenate([one.keys for one in parts]), known)
 
 
 def stored_as(type_: pa.DataType, values: pa.Array) -> pa.Array:
@@ -84,7 +81,7 @@ class EntryType(IndexType, Generic[P]):
     """A type that keeps entries; P are its parameters, as a caller requests or a segment states."""
 
     @classmethod
-    def requested(cls, given: Parameters) -> P:
+    def requested(cls, parameters: Parameters) -> P:
         """Return the parameters of a caller. Raises OperationRefused."""
         return None  # type: ignore[return-value]  # most types have none
 
@@ -102,7 +99,7 @@ class EntryType(IndexType, Generic[P]):
         return None
 
     @classmethod
-    def made(cls, training: Training, own: P) -> Entries:
+    def entries_of(cls, training: Training, own: P) -> Entries:
         """Return the entries of rows: of each its value, null too."""
         return Entries(*trained(training))
 
@@ -114,7 +111,7 @@ class EntryType(IndexType, Generic[P]):
     @classmethod
     def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
         own = cls.requested(parameters)
-        return cls.write(cls.made(training, own), own, training, writer)
+        return cls.write(cls.entries_of(training, own), own, training, writer)
 
     @classmethod
     def rewrite(cls, sources: Sources, training: Training, writer: SegmentWriter) -> Built:
@@ -123,29 +120,26 @@ class EntryType(IndexType, Generic[P]):
         Raises FormatError where they hold values of another type than the column has.
         """
         own = cls(sources[0][0]).stored_parameters
-        made, parts = cls.made(training, own), []
+        added, parts = cls.entries_of(training, own), []
         for segment, moved in sources:
-            held = cls(segment).entries()
-            found, wanted = (getattr(one.values, "type", None) for one in (held, made))
+            stored = cls(segment).entries()
+            found, wanted = (getattr(one.values, "type", None) for one in (stored, added))
             if found != wanted:
                 clause = "L.index.files.column"
                 raise FormatError(clause, segment.place, f"values of {found}", wanted)
-            parts.append(held.moved(moved))
-        return cls.write(concat_entries([*parts, made]), own, training, writer)
+            parts.append(stored.moved(moved))
+        return cls.write(concat_entries([*parts, added]), own, training, writer)
 
     @classmethod
     def check_rows(cls, segment: Segment, training: Training) -> None:
         """Report a live row without its entries. Raises FormatError."""
         index = cls(segment)
-        for own, held in index._shares(training):
+        for own, stored in index._shares(training):
             rows = replace(own, computed=[*own.runs()])
-            compare(segment, rows, held, cls.made(rows, index.stored_parameters))
+            compare(segment, rows, stored, cls.entries_of(rows, index.stored_parameters))
 
     def _shares(self, training: Training) -> Iterator[tuple[Training, Entries]]:
-        """Yield fragments of SHARE_ROWS rows or so, and the entries that may be of their rows.
-
-        Entries in the order of their values wait in a file that has no name.
-        """
+        """Yield fragments of SHARE_ROWS rows or so, and their entries, which wait in a file."""
         in_place = training.by_address and training.computed is None and self.segment.moves is None
         runs = self.runs() if in_place else None
         if runs is None:
@@ -176,19 +170,19 @@ class EntryType(IndexType, Generic[P]):
                 yield share, Entries(columns[0], columns[1].to_numpy())
 
 
-def compare(segment: Segment, training: Training, held: Entries, made: Entries) -> None:
+def compare(segment: Segment, training: Training, stored: Entries, expected: Entries) -> None:
     """Report a live row of which a segment holds other entries than those that are made of it.
 
     Entries of other rows do no harm. Raises OutOfRange for a row of a fragment that never was.
     """
     if training.by_address:
-        held = held if segment.moves is None else held.moved(segment.moves)
-        nulls = NO_KEYS if held.nulls is None else held.nulls
-        segment.check_fragments(np.sort(np.concatenate([held.keys, nulls])))
+        stored = stored if segment.moves is None else stored.moved(segment.moves)
+        nulls = NO_KEYS if stored.nulls is None else stored.nulls
+        segment.check_fragments(np.sort(np.concatenate([stored.keys, nulls])))
     rows = unique(np.concatenate([NO_KEYS, *(run.keys for run in training.runs())]))
-    if _have_same_values(rows, held, made):
+    if _have_same_values(rows, stored, expected):
         return
-    own, wanted = _numbered(rows, held, made)
+    own, wanted = _numbered(rows, stored, expected)
     differing = np.setxor1d(unique(own), unique(wanted), assume_unique=True)
     if len(differing):
         row, name = rows[differing[0] >> 32], segment.entry.name
@@ -198,10 +192,7 @@ def compare(segment: Segment, training: Training, held: Entries, made: Entries) 
 
 
 def _have_same_values(rows: Keys, *both: Entries) -> bool:
-    """Whether both have one value, the same, for each of `rows` (n,), ascending.
-
-    Not where rows are null and held apart: such a row may have a value as well.
-    """
+    """Whether both have one value, the same, for each of `rows` (n,), and none held apart."""
     values = []
     for one in both:
         if one.nulls is not None and len(one.nulls):
@@ -216,10 +207,7 @@ def _have_same_values(rows: Keys, *both: Entries) -> bool:
 
 
 def _numbered(rows: Keys, *both: Entries) -> list[NDArray[np.int64]]:
-    """Return entries of `rows` (n,), ascending, as numbers: place of the row << 32 | value + 1.
-
-    Equal values of both have one number; the rows that are null have no value: 0.
-    """
+    """Return entries of ascending `rows` (n,) as place of the row << 32 | value + 1, 0: null."""
     known, start, numbers = all(one.nulls is not None for one in both), 0, []
     values = _value_numbers(*(_comparable(one.values) for one in both))
     for one in both:
@@ -234,13 +222,13 @@ def _numbered(rows: Keys, *both: Entries) -> list[NDArray[np.int64]]:
     return numbers
 
 
-def _value_numbers(held: pa.Array, made: pa.Array) -> NDArray[np.int64]:
+def _value_numbers(stored: pa.Array, expected: pa.Array) -> NDArray[np.int64]:
     """Return a number for each value of both; equal ones have the same, those of two types not."""
     try:
-        made = made if made.type == held.type else made.cast(held.type)
+        expected = expected if expected.type == stored.type else expected.cast(stored.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        return np.repeat([0, 1], [len(held), len(made)])
-    every = pa.concat_arrays([held, made]).dictionary_encode(null_encoding="encode")
+        return np.repeat([0, 1], [len(stored), len(expected)])
+    every = pa.concat_arrays([stored, expected]).dictionary_encode(null_encoding="encode")
     return np.asarray(every.indices, np.int64)
 
 

@@ -24,28 +24,27 @@ from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Cursor, FileBytes, parse_message
 from lanceref.core.errors import FormatError, Place
 from lanceref.index.row_set import NO_KEYS, Keys, parse_treemap
-from lanceref.index.segment import MovedRows, Reuse, Segment, Step
+from lanceref.index.segment import MovedRows, Reuse, Segment
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.storage import Source
 from lanceref.table.fragments import addresses, check_moved
-
-NAME = "__lance_frag_reuse"
+from lanceref.transactions.manifest_builder import REUSE_INDEX
 
 
 def read_reuse(segments: Sequence[Segment], ctx: Context) -> Reuse:
     """Return the content of the fragment reuse index, nothing without one. Raises FormatError."""
     for segment in segments:
-        if segment.entry.name == NAME:
+        if segment.entry.name == REUSE_INDEX:
             versions = content_of(segment, ctx).versions
             ordered = sorted(versions, key=lambda one: one.dataset_version)
-            return Reuse(tuple(_step(one, ctx, segment.place) for one in ordered))
+            return Reuse(tuple(_moved_rows(one, ctx, segment.place) for one in ordered))
     return Reuse()
 
 
 def check_reuse(segments: Sequence[Segment], ctx: Context) -> None:
     """Report versions that do not rise. Raises FormatError."""
     for segment in segments:
-        if segment.entry.name == NAME:
+        if segment.entry.name == REUSE_INDEX:
             versions = [one.dataset_version for one in content_of(segment, ctx).versions]
             if any(after <= before for before, after in pairwise(versions)):
                 ctx.lint("L.index.reuse.order", segment.place, versions[:8], "rising versions")
@@ -75,15 +74,14 @@ def check_reuse_file(source: Source, ctx: Context) -> None:
     parse_message(FileBytes(source, ctx).whole(name, clause), Details.InlineContent, name, clause)
 
 
-def _step(version: Details.Version, ctx: Context, place: Place) -> Step:
+def _moved_rows(version: Details.Version, ctx: Context, place: Place) -> MovedRows:
     check_moved(version, place)
-    pairs = [_group(group, ctx, place) for group in version.groups]
+    pairs, groups = [_group(group, ctx, place) for group in version.groups], []
+    for group in version.groups:
+        old = bitmaps.BitMap([one.id for one in group.old_fragments])
+        groups.append((old, bitmaps.BitMap([one.id for one in group.new_fragments])))
     before = np.concatenate([NO_KEYS, *(old for old, _ in pairs)])
-    after = np.concatenate([NO_KEYS, *(new for _, new in pairs)])
-    both = [(group.old_fragments, group.new_fragments) for group in version.groups]
-    ids = [[bitmaps.BitMap([one.id for one in side]) for side in pair] for pair in both]
-    old = bitmaps.BitMap().union(*(old for old, _ in ids))
-    return Step(MovedRows(before, after, old), tuple((old, new) for old, new in ids))
+    return MovedRows(before, np.concatenate([NO_KEYS, *(new for _, new in pairs)]), groups)
 
 
 def _group(group: Details.Group, ctx: Context, place: Place) -> tuple[Keys, Keys]:

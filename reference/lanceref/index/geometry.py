@@ -30,8 +30,7 @@ Boxes = NDArray[np.float64]
 
 PREFIX = "geoarrow."
 
-_LISTS = {"linestring": 1, "polygon": 2, "multipoint": 1, "multilinestring": 2}
-_LISTS["multipolygon"] = 3
+_LISTS = {"linestring": 1, "polygon": 2, "multipoint": 1, "multilinestring": 2, "multipolygon": 3}
 """Levels of lists above the points."""
 
 DEEPEST = DEFAULT_LIMITS.depth
@@ -41,7 +40,7 @@ _HEADER_BYTES = 9
 """Bytes of a geometry that holds others: byte order, type, number."""
 
 _AXES = ("x", "y", "z")
-_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
 
 def is_geometry(type_: pa.DataType, name: str) -> bool:
@@ -57,7 +56,7 @@ def is_geometry(type_: pa.DataType, name: str) -> bool:
         if not is_any(type_, "list", "large_list"):
             return False
         type_ = type_.value_type
-    names = _CORNERS if kind == "box" else _AXES[:2]
+    names = CORNERS if kind == "box" else _AXES[:2]
     return pa.types.is_struct(type_) and all(
         type_.get_field_index(one) >= 0 and pa.types.is_float64(type_.field(one).type)
         for one in names
@@ -69,25 +68,25 @@ def geometries(values: pa.Array, name: str) -> Geometries:
     import shapely
 
     valid = mask_of(values.is_valid())
-    held = values.filter(pa.array(valid))
+    present = values.filter(pa.array(valid))
     shapes: Geometries = np.full(len(values), None, np.object_)
     kind = name.removeprefix(PREFIX)
     try:
-        if is_any(held.type, *TEXT):
-            texts = held.to_numpy(zero_copy_only=False)
+        if is_any(present.type, *TEXT):
+            texts = present.to_numpy(zero_copy_only=False)
             for text in texts:
                 _check_text(text)
             shapes[valid] = shapely.from_wkt(texts)
-        elif is_any(held.type, *BINARY):
-            parts = held.to_numpy(zero_copy_only=False)
+        elif is_any(present.type, *BINARY):
+            parts = present.to_numpy(zero_copy_only=False)
             for data in parts:
                 if len(data) > DEEPEST * _HEADER_BYTES:
                     _check_binary(data)
             shapes[valid] = shapely.from_wkb(parts)
         elif kind == "box":
-            shapes[valid] = shapely.box(*_floats(held, _CORNERS).T)
+            shapes[valid] = shapely.box(*_floats(present, CORNERS).T)
         else:
-            shapes[valid] = _ragged(held, kind)
+            shapes[valid] = _ragged(present, kind)
     except (shapely.errors.ShapelyError, ValueError) as error:
         raise QueryFailed(f"no geometry: {error}") from error
     return shapes
@@ -102,10 +101,7 @@ def _check_text(text: str) -> None:
 
 
 def _check_binary(data: bytes) -> None:
-    """Raise QueryFailed for well-known binary nested deeper than the library can parse.
-
-    Damaged bytes are walked as far as the library parses them.
-    """
+    """Raise QueryFailed for well-known binary nested deeper than the library can parse."""
     if data[0] in b"01":  # hexadecimal
         try:
             data = bytes.fromhex(data.decode("ascii"))
@@ -145,38 +141,35 @@ def _check_binary(data: bytes) -> None:
             raise QueryFailed(f"more than {DEEPEST} geometries inside each other")
 
 
-def _ragged(held: pa.Array, kind: str) -> Geometries:
+def _ragged(values: pa.Array, kind: str) -> Geometries:
     """Return geometries of points, or of lists of points."""
     import shapely
 
     offsets: list[NDArray[np.int64]] = []
     for _ in range(_LISTS.get(kind, 0)):
-        lengths = np.asarray(pc.fill_null(pc.list_value_length(held), 0), np.int64)
+        lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0), np.int64)
         offsets.append(np.concatenate([[0], np.cumsum(lengths)]))
-        held = held.flatten()
-    axes = [axis for axis in _AXES if held.type.get_field_index(axis) >= 0]
-    points = _floats(held, axes)
+        values = values.flatten()
+    axes = [axis for axis in _AXES if values.type.get_field_index(axis) >= 0]
+    points = _floats(values, axes)
     if kind == "point":
-        points_made: Geometries = shapely.points(points)
-        return points_made
+        return np.asarray(shapely.points(points))
     type_ = getattr(shapely.GeometryType, kind.upper())
-    made: Geometries = shapely.from_ragged_array(type_, points, tuple(reversed(offsets)))
-    return made
+    return np.asarray(shapely.from_ragged_array(type_, points, tuple(reversed(offsets))))
 
 
-def _floats(held: pa.Array, names: Sequence[str]) -> Boxes:
+def _floats(structs: pa.Array, names: Sequence[str]) -> Boxes:
     """Return the named fields of structs: [structs, names]."""
-    parts = [held.field(held.type.get_field_index(name)) for name in names]
+    parts = [structs.field(structs.type.get_field_index(name)) for name in names]
     columns = [np.asarray(one.fill_null(np.nan), np.float64) for one in parts]
-    return np.stack(columns, axis=1) if len(held) else np.empty((0, len(names)))
+    return np.stack(columns, axis=1) if len(structs) else np.empty((0, len(names)))
 
 
-def boxes_of(held: Geometries) -> Boxes:
+def boxes_of(shapes: Geometries) -> Boxes:
     """Return the bounding boxes of geometries: [geometries, 4]."""
     import shapely
 
-    found: Boxes = shapely.bounds(held).reshape(len(held), 4)
-    return found
+    return np.asarray(shapely.bounds(shapes)).reshape(len(shapes), 4)
 
 
 def column_boxes(values: pa.Array, name: str) -> Boxes:
@@ -197,7 +190,6 @@ def binary_of(text: str) -> bytes:
 
     _check_text(text)
     try:
-        found: bytes = shapely.to_wkb(shapely.from_wkt(text))
+        return bytes(shapely.to_wkb(shapely.from_wkt(text)))
     except shapely.errors.ShapelyError as error:
         raise QueryFailed(f"no geometry: {error}") from error
-    return found

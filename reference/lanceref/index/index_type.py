@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.file.schema import Field
-from lanceref.index.predicate import Predicate
+from lanceref.index.predicate import Mask, Predicate
 from lanceref.index.row_set import SHIFT, Keys, RowSet
 from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import Training
@@ -30,7 +30,6 @@ from lanceref.table.fragments import addresses
 from lanceref.table.lineage import ROW_ID
 from lanceref.table.rows import FragmentRows
 
-Mask = NDArray[np.bool_]
 Positions = NDArray[np.int64]
 
 Parameters: TypeAlias = Mapping[str, object]
@@ -232,15 +231,15 @@ class IndexType:
         """Return for each fragment (n,), by its id, whether a row may fit, or nothing is known."""
         if predicate in self._answers:  # another scan, which counts what it would have compared
             self.segment.uses.comparisons += self._answers[predicate][1]
-        answer, told = self._answer(predicate, fragments)
+        answer, known = self._answer(predicate, fragments)
         if answer is None or (isinstance(answer, RowSet) and not self.by_address):
             return np.ones(len(fragments), np.bool_)
-        return ~told | answer.touches(fragments)
+        return ~known | answer.touches(fragments)
 
     def positions(self, predicate: Predicate, rows: FragmentRows) -> Positions | None:
         """Return ascending live rows (n,) that may fit, None when nothing is known of them."""
-        answer, told = self._answer(predicate, np.array([rows.fragment.id], np.uint64))
-        if answer is None or not told[0]:
+        answer, known = self._answer(predicate, np.array([rows.fragment.id], np.uint64))
+        if answer is None or not known[0]:
             return None
         if isinstance(answer, RowSet) and not self.by_address:
             (ids,) = rows.take(np.arange(rows.num_rows), (), (ROW_ID,))
@@ -254,9 +253,9 @@ class IndexType:
             before = uses.comparisons
             found = self._current(self.search(predicate))
             self._answers[predicate] = found, uses.comparisons - before
-        is_told = self.segment.moves is None
-        told = self.covers_fragments(fragments) if is_told else np.ones(len(fragments), np.bool_)
-        return self._answers[predicate][0], told
+        unmoved = self.segment.moves is None
+        known = self.covers_fragments(fragments) if unmoved else np.ones(len(fragments), np.bool_)
+        return self._answers[predicate][0], known
 
     def _current(self, answer: Found | None) -> Found | None:
         """Return rows where they are now. Raises OutOfRange."""

@@ -24,8 +24,8 @@ from lanceref.core.integers import is_in
 from lanceref.file.schema import Field, LanceSchema
 from lanceref.file.schema_view import joined_path, names_in, project
 from lanceref.index.fragment_reuse import read_reuse
-from lanceref.index.index_type import IndexType, Kind, Mask, Positions
-from lanceref.index.predicate import IsNull, Predicate
+from lanceref.index.index_type import IndexType, Kind, Positions
+from lanceref.index.predicate import IsNull, Mask, Predicate
 from lanceref.index.row_set import Keys
 from lanceref.index.segment import Segment, Uses
 from lanceref.index.training import LISTS, IndexedColumn, is_any
@@ -248,8 +248,8 @@ def indexed_path(schema: LanceSchema, column: str, *, lists: bool = False) -> tu
     Names may be quoted in backticks; where no field has the exact ones, case is ignored. Raises
     NotFound.
     """
-    paths, asked = paths_of(schema, lists=lists), joined_path(names_in(column))
-    for wanted, spelled in ((asked, str), (asked.lower(), str.lower)):
+    paths, exact = paths_of(schema, lists=lists), joined_path(names_in(column))
+    for wanted, spelled in ((exact, str), (exact.lower(), str.lower)):
         for field_id, path in paths.items():
             if spelled(path) == wanted:
                 return path, field_id

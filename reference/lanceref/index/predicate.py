@@ -37,8 +37,8 @@ def scalar_text(value: pa.Scalar) -> str:
         digits = int(value.as_py().scaleb(type_.scale))
         return f"Some({digits}),{type_.precision},{type_.scale}"
     if types.is_binary(type_) or types.is_large_binary(type_) or types.is_fixed_size_binary(type_):
-        held: bytes = value.as_py()
-        return held[:SHOWN_BYTES].hex() + ("..." if len(held) > SHOWN_BYTES else "")
+        data: bytes = value.as_py()
+        return data[:SHOWN_BYTES].hex() + ("..." if len(data) > SHOWN_BYTES else "")
     if types.is_temporal(type_) and not types.is_date(type_):
         return str(value.value)
     return str(value)
@@ -181,10 +181,10 @@ def _filled(mask: pa.Array, default: bool) -> Mask:
 
 def prefix_end(prefix: pa.Scalar) -> pa.Scalar | None:
     """Return a value that no value with a prefix is greater than, None when there is no such."""
-    held = prefix.as_buffer().to_pybytes().rstrip(b"\xff")
-    if not held:
+    data = prefix.as_buffer().to_pybytes().rstrip(b"\xff")
+    if not data:
         return None
-    after = held[:-1] + bytes([held[-1] + 1])
+    after = data[:-1] + bytes([data[-1] + 1])
     large = prefix.type in (pa.large_string(), pa.large_binary())
     offsets = np.array([0, len(after)], np.int64 if large else np.int32)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(after)]

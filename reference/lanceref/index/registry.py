@@ -26,30 +26,26 @@ from lanceref.index.vector.vector_kind import Vector
 
 _SCALAR = (BTree, Bitmap, LabelList, Ngram, ZoneMap, BloomFilter)
 KINDS: tuple[Kind, ...] = (*_SCALAR, Inverted, JsonIndex, Fm, Vector, MinHashLsh, RTree)
-"""Every type that is there."""
-
 BY_NAME = {kind.name: kind for kind in KINDS}
-"""Type by its name."""
 
 BY_DETAILS = {kind.details.rpartition(".")[2].lower(): kind for kind in KINDS}
 """Type by the name of its details message, without the package and in lower case."""
 
-
-TELLING = {
-    "bitmap_page_lookup.lance": "BITMAP",
-    "metadata.lance": "INVERTED",
-    "invert.lance": "INVERTED",
-    "page_lookup.lance": "BTREE",
+BY_FILE: dict[str, Kind] = {
+    "bitmap_page_lookup.lance": Bitmap,
+    "metadata.lance": Inverted,
+    "invert.lance": Inverted,
+    "page_lookup.lance": BTree,
 }
-"""Files that an index of a type has and the others before it have not."""
+"""Type by a file that no type before it has."""
 
 
 def kind_by_files(segment: Segment, field: Field) -> Kind | None:
-    """Return the type that the files of a segment are of, None when they do not tell."""
+    """Return the type of a segment by its files, None when they do not show it."""
     if segment.has(HEAD) and not segment.has(AUXILIARY):
         return Vector
-    for path, name in TELLING.items():
+    for path, kind in BY_FILE.items():
         if segment.has(path):
             is_list = field.logical_type in ("list", "large_list")
-            return BY_NAME["LABEL_LIST" if is_list and name == "BITMAP" else name]
+            return LabelList if is_list and kind is Bitmap else kind
     return None

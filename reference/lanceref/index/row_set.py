@@ -84,9 +84,8 @@ class RowSet:
             own = np.isin(first.keys >> SHIFT, sorted(other.whole))
             own[other.among(first.keys)] = True
             foreign = np.isin(other.keys >> SHIFT, sorted(first.whole))
-            first = RowSet.union(
-                [RowSet(first.keys[own], first.whole & other.whole), RowSet(other.keys[foreign])]
-            )
+            both = RowSet(first.keys[own], first.whole & other.whole)
+            first = RowSet.union([both, RowSet(other.keys[foreign])])
         return first
 
     @staticmethod

@@ -35,7 +35,7 @@ from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.proto import table_pb2
 from lanceref.storage import Source, Store
-from lanceref.table.bases import Bases
+from lanceref.table.bases import INDICES, Bases
 from lanceref.table.columns import FragmentReader
 from lanceref.table.fragments import Fragment, addresses
 from lanceref.table.lineage import ROW_ID, open_lineage
@@ -69,29 +69,35 @@ class Uses:
 
 
 Moved: TypeAlias = Callable[[Keys], tuple[NDArray[np.bool_], Keys]]
-"""Returns which keys of a segment are left, and these as they are now."""
+"""Returns which keys of a segment remain, and these as they are now."""
 
 
 def composed_moves(*moves: Moved) -> Moved:
-    """Return what moves keys by each of some moves after the other; by none they stay."""
+    """Return the function that moves keys by each move in turn; without moves they stay."""
 
     def moved(keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
-        kept = np.ones(len(keys), np.bool_)
+        remaining = np.ones(len(keys), np.bool_)
         for move in moves:
-            left, keys = move(keys)
-            kept[np.flatnonzero(kept)[~left]] = False
-        return kept, keys
+            mask, keys = move(keys)
+            remaining[np.flatnonzero(remaining)[~mask]] = False
+        return remaining, keys
 
     return moved
 
 
 class MovedRows:
-    """Rows that were at `before` are at `after`; all others of the fragments are gone."""
+    """Rows that were at `before` are at `after`; all others of the old fragments are gone.
 
-    def __init__(self, before: Keys, after: Keys, fragments: Iterable[int]) -> None:
+    `groups` are old fragments and the new ones that have their rows.
+    """
+
+    def __init__(
+        self, before: Keys, after: Keys, groups: Sequence[tuple[bitmaps.BitMap, bitmaps.BitMap]]
+    ) -> None:
         order = np.argsort(before)
-        self.before, self._after = before[order], after[order]
-        self._fragments = np.array(sorted(fragments), np.uint64)
+        self.before, self._after, self.groups = before[order], after[order], groups
+        fragments = bitmaps.BitMap().union(*(old for old, _ in groups))
+        self._fragments = np.asarray(fragments.to_array(), np.uint64)
 
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which keys are left, and these as they are now; other fragments keep theirs."""
@@ -99,45 +105,33 @@ class MovedRows:
         if not len(self.before):
             return ~moved, keys[~moved]
         at = np.minimum(np.searchsorted(self.before, keys), len(self.before) - 1)
-        kept = np.asarray(~moved | (self.before[at] == keys), np.bool_)
-        return kept, np.where(moved, self._after[at], keys)[kept]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What one version moved: rows, and of each group the old and the new fragments."""
-
-    rows: MovedRows
-    fragments: tuple[tuple[bitmaps.BitMap, bitmaps.BitMap], ...]
+        mask = np.asarray(~moved | (self.before[at] == keys), np.bool_)
+        return mask, np.where(moved, self._after[at], keys)[mask]
 
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
     """All versions of a fragment reuse index, the oldest first."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[MovedRows, ...] = ()
 
     @property
     def before(self) -> Keys:
         """The addresses that moved rows had before each version: (rows,)."""
-        return np.concatenate([NO_KEYS, *(step.rows.before for step in self.steps)])
+        return np.concatenate([NO_KEYS, *(step.before for step in self.steps)])
 
     def __call__(self, keys: Keys) -> tuple[NDArray[np.bool_], Keys]:
         """Return which addresses are left, and where these are now."""
-        return composed_moves(*(step.rows for step in self.steps))(keys)
+        return composed_moves(*self.steps)(keys)
 
     def covered(self, bitmap: bitmaps.BitMap) -> bitmaps.BitMap:
         """Return the fragments that now hold the rows of those in a bitmap."""
         current = bitmaps.BitMap(bitmap)
         for step in self.steps:
-            for old, new in step.fragments:
+            for old, new in step.groups:
                 if old and old <= current:
                     current = (current - old) | new
         return current
-
-
-FOLDER = "_indices"
-"""Where indices lie below a table's root."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +164,7 @@ class Segment:
     def folder(self) -> str:
         """Path of the folder below the base."""
         # L.index.segment.folder
-        return f"{FOLDER}/{self.uuid}"
+        return f"{INDICES}/{self.uuid}"
 
     @property
     def store(self) -> Store:
@@ -203,10 +197,8 @@ class Segment:
     def check_fragments(self, keys: Keys) -> None:
         """Raise OutOfRange for ascending row addresses (n,), one of a fragment that never was."""
         # L.index.segment.keys
-        if self.highest_fragment is None or not len(keys):
-            return
-        last = int(keys[-1]) >> 32
-        if last > self.highest_fragment:
+        last = int(keys[-1]) >> 32 if len(keys) else 0
+        if self.highest_fragment is not None and last > self.highest_fragment:
             found = f"a row of fragment {last} in {self.folder}"
             wanted = f"fragments up to {self.highest_fragment}"
             raise OutOfRange("L.index.rows.fragment", self.place, found, wanted)
@@ -221,9 +213,9 @@ class Segment:
             return [one.keys for one in sets]
         every, keys, total = self._keys_in(named), [], 0
         for one in sets:
-            own = every[np.isin(every >> SHIFT, [*one.whole])]
-            keys.append(np.concatenate([one.keys, own]))
-            total += len(own)
+            whole = every[np.isin(every >> SHIFT, [*one.whole])]
+            keys.append(np.concatenate([one.keys, whole]))
+            total += len(whole)
             self._bound(total)
         return keys
 
@@ -297,7 +289,7 @@ class SegmentWriter:
     def __init__(self, store: Store, version: FileVersion, name: uuid.UUID | None = None) -> None:
         self.store, self.version = store, max(version, V2_0)  # L.index.files.version
         self.uuid = name or uuid.uuid4()
-        self.folder = f"{FOLDER}/{self.uuid}"
+        self.folder = f"{INDICES}/{self.uuid}"
         self.files: list[table_pb2.IndexFile] = []
 
     def write_file(
@@ -309,11 +301,9 @@ class SegmentWriter:
         buffers: Sequence[bytes] = (),
     ) -> None:
         """Write a file; `buffers` are its global ones from 1 on."""
-        file, given = self._begin(path), metadata or {}
-        place = f"{self.folder}/{path}"
-        file.size_bytes = write_index_file(
-            self.store, place, schema, self.version, batches, given, buffers
-        )
+        file, path = self._begin(path), f"{self.folder}/{path}"
+        arguments = (path, schema, self.version, batches, metadata or {}, buffers)
+        file.size_bytes = write_index_file(self.store, *arguments)
 
     def write_columns(
         self,
@@ -323,11 +313,9 @@ class SegmentWriter:
         nullable: Sequence[str] = (),
     ) -> None:
         """Write a file of columns, of which none but the `nullable` ones is ever null."""
-        schema = pa.schema(
-            [pa.field(key, one.type, key in nullable) for key, one in columns.items()]
-        )
-        batch = pa.record_batch(list(columns.values()), schema=schema)
-        self.write_file(path, schema, [batch], metadata)
+        fields = [pa.field(key, one.type, key in nullable) for key, one in columns.items()]
+        batch = pa.record_batch(list(columns.values()), schema=pa.schema(fields))
+        self.write_file(path, batch.schema, [batch], metadata)
 
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write a file that is not an index file."""
@@ -335,7 +323,6 @@ class SegmentWriter:
         self.store.put(f"{self.folder}/{path}", data)
 
     def _begin(self, path: str) -> table_pb2.IndexFile:
-        """Note a file that is about to be written."""
         self.files.append(table_pb2.IndexFile(path=path))
         return self.files[-1]
 

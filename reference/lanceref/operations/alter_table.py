@@ -59,12 +59,12 @@ def _by_id(schema: LanceSchema, number: int) -> Field:
     return next(field for field in schema.flat() if field.id == number)
 
 
-def replace_field(schema: LanceSchema, number: int, made: Field) -> LanceSchema:
-    """Return the schema with `made` in place of the field with an id."""
+def replace_field(schema: LanceSchema, number: int, new: Field) -> LanceSchema:
+    """Return the schema with `new` in place of the field with an id."""
 
     def visit(field: Field) -> Field:
         if field.id == number:
-            return made
+            return new
         return with_children(field, tuple(map(visit, field.children)))
 
     return replace(schema, fields=tuple(map(visit, schema.fields)))
@@ -94,8 +94,8 @@ def drop_fields(schema: LanceSchema, paths: Collection[str]) -> LanceSchema:
             raise SchemaRefused(f"Column {path} does not exist in the dataset")
         gone |= {one.id for one in field.flat()}
     if gone:
-        kept = {one.id for one in schema.flat() if not one.children and one.id not in gone}
-        schema = replace(keep_fields(schema, kept), metadata=schema.metadata)
+        remaining = {one.id for one in schema.flat() if not one.children and one.id not in gone}
+        schema = replace(keep_fields(schema, remaining), metadata=schema.metadata)
     if not schema.fields:
         raise SchemaRefused("Cannot drop all columns from a dataset")
     return schema
@@ -107,9 +107,10 @@ FAMILIES = (("integer",), ("floating",), ("boolean",), ("temporal",), TEXT, BINA
 LISTS = ("list", "large_list", "fixed_size_list")
 
 
-def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
+def check_cast(path: str, stored: pa.DataType, wanted: pa.DataType) -> None:
     """Raise SchemaRefused for a cast to another kind of values; dictionaries are their values."""
-    values, target = (one.value_type if types.is_dictionary(one) else one for one in (held, wanted))
+    pair = (stored, wanted)
+    values, target = (one.value_type if types.is_dictionary(one) else one for one in pair)
 
     def both(kinds: Sequence[str]) -> bool:
         return is_any(values, *kinds) and is_any(target, *kinds)
@@ -118,7 +119,7 @@ def check_cast(path: str, held: pa.DataType, wanted: pa.DataType) -> None:
         check_cast("item", values.value_type, target.value_type)
     elif not any(map(both, FAMILIES)):
         raise SchemaRefused(
-            f'Invalid user input: Cannot cast column "{path}" from {type_name(held)} to '
+            f'Invalid user input: Cannot cast column "{path}" from {type_name(stored)} to '
             f"{type_name(wanted)}"
         )
 
@@ -165,21 +166,21 @@ def type_name(type_: pa.DataType) -> str:
     return known.get(text) or f"{text[:1].upper()}{text[1:]}"
 
 
-def cast_field(schema: LanceSchema, held: Field, type_: pa.DataType, number: int) -> Field:
+def cast_field(schema: LanceSchema, field: Field, type_: pa.DataType, number: int) -> Field:
     """Return a field in another type under the id `number`; those below it have the next ids.
 
     It keeps its name and whether it may be null, its metadata go. Raises SchemaRefused for one
     in a map.
     """
-    by_id = {field.id: field for field in schema.flat()}
-    above = held.parent_id
+    by_id = {one.id: one for one in schema.flat()}
+    above = field.parent_id
     while above != -1:
         if types.is_map(by_id[above].arrow.type):
-            raise SchemaRefused(f"nested column {held.name!r} cannot be cast")
+            raise SchemaRefused(f"nested column {field.name!r} cannot be cast")
         above = by_id[above].parent_id
-    (made,) = schema_of(pa.schema([pa.field(held.name, type_, held.nullable)])).fields
-    (numbered,) = numbered_fields([made], number)
-    return replace(numbered, parent_id=held.parent_id)
+    (new,) = schema_of(pa.schema([pa.field(field.name, type_, field.nullable)])).fields
+    (numbered,) = numbered_fields([new], number)
+    return replace(numbered, parent_id=field.parent_id)
 
 
 def ids_of(field: Field) -> set[int]:
@@ -187,20 +188,20 @@ def ids_of(field: Field) -> set[int]:
     return {one.id for one in field.flat()}
 
 
-def cast_within(values: pa.Array, held: Field, wanted: Field, ids: Collection[int]) -> pa.Array:
+def cast_within(values: pa.Array, field: Field, wanted: Field, ids: Collection[int]) -> pa.Array:
     """Return what is cast, the fields with the `ids`, of the values of a field, where it was.
 
     `wanted` is the field with nothing but that. Structs and lists are null where they were.
     """
-    if held.id in ids:
+    if field.id in ids:
         return cast_values(values, wanted.arrow.type)
     if not types.is_struct(values.type):
-        (item,), (other,) = held.children, wanted.children
+        (item,), (other,) = field.children, wanted.children
         type_ = wanted.arrow.type
         return mapped(values, type_, lambda _, below: cast_within(below, item, other, ids))
-    chosen = [n for n, child in enumerate(held.children) if not ids_of(child).isdisjoint(ids)]
+    chosen = [n for n, child in enumerate(field.children) if not ids_of(child).isdisjoint(ids)]
     pairs = zip(chosen, wanted.children, strict=True)
-    arrays = [cast_within(values.field(n), held.children[n], child, ids) for n, child in pairs]
+    arrays = [cast_within(values.field(n), field.children[n], child, ids) for n, child in pairs]
     fields = [child.arrow for child in wanted.children]
     return pa.StructArray.from_arrays(arrays, fields=fields, mask=values.is_null())
 
@@ -255,14 +256,14 @@ def alter_columns(
     casts: dict[int, pa.DataType] = {}
     tightened = []
     for one in alterations:
-        path, held = _altered_field(known, one)
+        path, field = _altered_field(known, one)
         nullable, wanted = one.get("nullable"), one.get("data_type")
-        made = _altered(_by_id(schema, held.id), one.get("name"), nullable)
-        schema = replace_field(schema, held.id, made)
-        tightened += [path] if held.nullable and nullable is False else []
+        new = _altered(_by_id(schema, field.id), one.get("name"), nullable)
+        schema = replace_field(schema, field.id, new)
+        tightened += [path] if field.nullable and nullable is False else []
         if wanted is not None:
-            check_cast(path, held.arrow.type, wanted)
-            casts[held.id] = wanted
+            check_cast(path, field.arrow.type, wanted)
+            casts[field.id] = wanted
     schema_of(pa.schema([one.arrow for one in schema.fields]))  # no two columns have one name
     for path in tightened:
         if has_nulls(path):
@@ -287,10 +288,10 @@ def _altered_field(known: LanceSchema, one: AlterColumn) -> tuple[str, Field]:
         raise ValueError("path is required")
     if not any(one.get(key) is not None for key in ("name", "nullable", "data_type")):
         raise ValueError("At least one of name, nullable, or data_type must be specified")
-    held = find_field(known, path)
-    if held is None:
+    field = find_field(known, path)
+    if field is None:
         raise SchemaRefused(f'Column "{path}" does not exist in the dataset')
-    return path, held
+    return path, field
 
 
 def _altered(field: Field, name: str | None, nullable: bool | None) -> Field:
@@ -308,13 +309,13 @@ def _cast(
     old, number = snapshot.schema(BlobHandling.BYTES), new_data.next_field_id(snapshot)
     version, made_ids = storage_version_of(snapshot.manifest.message), set[int]()
     for field_id, type_ in casts.items():
-        held = _by_id(schema, field_id)
-        if held.parent_id != -1 and version in (V0_1, V2_0):
-            raise SchemaRefused(f"nested column {held.name!r} cannot be cast in {version}")
-        made = cast_field(schema, held, type_, number)
-        number += len(list(made.flat()))
-        made_ids.add(made.id)
-        schema = replace_field(schema, field_id, made)
+        field = _by_id(schema, field_id)
+        if field.parent_id != -1 and version in (V0_1, V2_0):
+            raise SchemaRefused(f"nested column {field.name!r} cannot be cast in {version}")
+        new_field = cast_field(schema, field, type_, number)
+        number += len(list(new_field.flat()))
+        made_ids.add(new_field.id)
+        schema = replace_field(schema, field_id, new_field)
     new = keep_fields(schema, made_ids)
     tops = [one for one in old.fields if not casts.keys().isdisjoint(ids_of(one))]
     projection = scan_projection(old, [one.name for one in tops])
@@ -360,9 +361,9 @@ def _merged(
     transaction.merge.schema.extend(field_message(one) for one in schema.flat())
     transaction.merge.preserves_nullability = _preserves_nullability(snapshot, schema, written)
     for fragment in fragments:
-        kept = copy_of(fragment)
-        drop_unused_files(kept, live)
-        transaction.merge.fragments.append(kept)
+        copy = copy_of(fragment)
+        drop_unused_files(copy, live)
+        transaction.merge.fragments.append(copy)
     return Staged(transaction, draft=draft)
 
 

@@ -100,9 +100,8 @@ def deep_clone(source: Snapshot, store: Store) -> None:
         base = bases.store_of(one.base_id)
         if one.kind == "transaction file":
             continue
-        paths = [one.path]
-        if one.path.endswith("/"):
-            paths = [entry.path for entry in base.walk(one.path)]
+        is_folder = one.path.endswith("/")
+        paths = [entry.path for entry in base.walk(one.path)] if is_folder else [one.path]
         for path in paths:
             below = path if path.startswith("_") else f"{DATA_FOLDER}/{path.removeprefix('data/')}"
             copy_object(base.open(path), store, below)

@@ -28,33 +28,18 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import TypedDict
 
+from lanceref.core import errors
 from lanceref.core.context import Context
-from lanceref.core.errors import (
-    DataRefused,
-    LanceError,
-    NotFound,
-    OperationRefused,
-    VersionNotFound,
-    short,
-)
 from lanceref.search.snapshot import Snapshot
 from lanceref.storage import Entry, Store, name_of_uri
 from lanceref.storage.manifests.manifest_names import FOLDER as VERSIONS
 from lanceref.storage.manifests.manifest_names import HINT, VersionName, list_versions, parse_name
-from lanceref.table.bases import (
-    DATA_FOLDER,
-    INDICES,
-    TRANSACTIONS,
-    Bases,
-    branch_of,
-    needed_by,
-    orphans,
-)
+from lanceref.table import bases
 from lanceref.table.deletions import FOLDER as DELETIONS
 from lanceref.table.manifest import Manifest, open_named
 from lanceref.table.refs import MAIN, TREE, Branch, branch_store, list_branches, list_tags
 
-FOLDERS = (DATA_FOLDER, TRANSACTIONS, INDICES, DELETIONS)
+FOLDERS = (bases.DATA_FOLDER, bases.TRANSACTIONS, bases.INDICES, DELETIONS)
 """Folders whose files a version names."""
 
 UNVERIFIED_SECONDS = 7 * 24 * 3600.0
@@ -128,7 +113,8 @@ class Cleanup:
         store = self.snapshot.store
         names, branches = list_versions(store, self._ctx), list_branches(self.root, self._ctx)
         if self._branch and self._branch not in branches:
-            raise VersionNotFound(f"Ref not found error: branch {self._branch} does not exist")
+            found = f"branch {self._branch} does not exist"
+            raise errors.VersionNotFound(f"Ref not found error: {found}")
         end = self.snapshot.manifest.version if before is None else before
         chosen = _chosen(names, retain_versions, versions, end)
         limit = math.inf  # L.table.cleanup.young
@@ -150,13 +136,13 @@ class Cleanup:
                 continue
             kept |= self._needed([manifest])
         if marked and error_if_tagged_old_versions:
-            raise OperationRefused(
+            raise errors.OperationRefused(
                 f"Cleanup error: {len(marked)} tagged version(s) have been marked for cleanup: "
                 f"{marked}. Either set `error_if_tagged_old_versions=False` or delete the tags"
             )
-        files, young = self._unreferenced(kept, branches), time.time() - UNVERIFIED_SECONDS
+        files, latest = self._unreferenced(kept, branches), time.time() - UNVERIFIED_SECONDS
         if not delete_unverified:
-            files = [one for one in files if _is_within(one.path, old) or one.modified < young]
+            files = [one for one in files if _is_within(one.path, old) or one.modified < latest]
         return CleanupPlan({name.path: store.open(name.path).size for name in leaving}, files)
 
     def _tagged(self) -> set[int]:
@@ -176,7 +162,7 @@ class Cleanup:
         store = self.snapshot.store
         owned = [entry for folder in filter(store.owns, FOLDERS) for entry in store.walk(folder)]
         files = [entry for entry in owned if not _is_within(entry.path, kept)]
-        return [*files, *orphans(store, branches)]
+        return [*files, *bases.orphans(store, branches)]
 
     def _other_manifests(self, branches: Iterable[str]) -> Iterable[Manifest]:
         """Yield what may need files of this table beside its versions: detached ones, branches."""
@@ -191,22 +177,20 @@ class Cleanup:
         """Yield every version of another branch; none of this one."""
         other = branch_store(self.root, branch)
         if other.root != self.snapshot.store.root:
-            with suppress(NotFound):
+            with suppress(errors.NotFound):
                 for name in list_versions(other, self._ctx):
                     yield open_named(other, name, self._ctx)
 
     def _needed(self, manifests: Iterable[Manifest]) -> set[str]:
-        """Return files, and folders with a slash, below this root that manifests need.
-
-        They are a version's own, or in a base that a branch names.
-        """
+        """Return files, and folders with a slash, below this root that manifests need."""
         # L.table.cleanup.referenced
         store, paths = self.snapshot.store, set()
         for manifest in manifests:
-            bases, own = Bases(store, manifest), (manifest.message.branch or None) == self._branch
-            for one in needed_by(manifest, bases):
+            places = bases.Bases(store, manifest)
+            own = (manifest.message.branch or None) == self._branch
+            for one in bases.needed_by(manifest, places):
                 base = one.base_id
-                if own if base is None else bases.store_of(base).root == store.root:
+                if own if base is None else places.store_of(base).root == store.root:
                     paths.add(one.path)
         return paths
 
@@ -214,7 +198,7 @@ class Cleanup:
         """Remove manifests first: the files of a version that exists always do."""
         store = self.snapshot.store
         below_tree = [entry.path for entry in plan.files if entry.path.startswith(f"{TREE}/")]
-        for branch in {f"{TREE}/{branch_of(path)}" for path in below_tree}:
+        for branch in {f"{TREE}/{bases.branch_of(path)}" for path in below_tree}:
             if all(entry.path in below_tree for entry in store.walk(f"{branch}/{VERSIONS}")):
                 store.prune(branch)  # its records first: alone they would keep the name
         for path in [*plan.manifests, *(entry.path for entry in plan.files)]:
@@ -237,13 +221,11 @@ def _chosen(
 
 
 def _seconds(manifest: Manifest) -> float:
-    """Return when a version was made, in seconds since 1970."""
-    made = manifest.message.timestamp
-    return float(made.seconds + made.nanos / 1e9)
+    stamp = manifest.message.timestamp
+    return float(stamp.seconds + stamp.nanos / 1e9)
 
 
 def _is_within(path: str, needed: set[str]) -> bool:
-    """Whether a file is among some files and folders."""
     folders = (path[: slash.end()] for slash in re.finditer("/", path))
     return path in needed or any(folder in needed for folder in folders)
 
@@ -290,15 +272,15 @@ def cleanup_config(options: AutoCleanupConfig | None) -> dict[str, str]:
         return {}
     age = options.get("older_than_seconds", AGE_SECONDS)
     if age < 0:
-        raise DataRefused("Source duration value is out of range for the target type")
+        raise errors.DataRefused("Source duration value is out of range for the target type")
     return {INTERVAL_KEY: str(options.get("interval", INTERVAL)), AGE_KEY: duration(age)}
 
 
 def duration(seconds: int) -> str:
     """Return a number of seconds as text, largest unit first."""
-    parts, left = [], seconds
+    parts, rest = [], seconds
     for unit, size in WRITTEN.items():
-        number, left = divmod(left, size)
+        number, rest = divmod(rest, size)
         if number:
             parts.append(f"{number}{unit}" + "s" * (number > 1 and len(unit) > 1))
     return " ".join(parts) or "0s"
@@ -307,38 +289,38 @@ def duration(seconds: int) -> str:
 def seconds_of(text: str) -> float:
     """Return the seconds of a duration. Raises OperationRefused for something else."""
     parts = re.findall(r"(\d+)\s*([A-Za-z]+)", text)
-    left = re.sub(r"(\d+)\s*([A-Za-z]+)", "", text)
+    rest = re.sub(r"(\d+)\s*([A-Za-z]+)", "", text)
     known = all(unit in SECONDS and len(number) <= DIGITS for number, unit in parts)
     seconds = sum(int(number) * SECONDS[unit] for number, unit in parts) if known else 0.0
-    if not parts or left.strip() or not known or seconds > timedelta.max.total_seconds():
-        raise OperationRefused(f"{AGE_KEY} is no duration: {short(text)!r}")
+    if not parts or rest.strip() or not known or seconds > timedelta.max.total_seconds():
+        raise errors.OperationRefused(f"{AGE_KEY} is no duration: {errors.short(text)!r}")
     return seconds
 
 
-def clean_after_commit(made: Snapshot, root: Store, read_version: int) -> None:
+def clean_after_commit(snapshot: Snapshot, root: Store, read_version: int) -> None:
     """Remove old versions if the configuration of a version that was just committed asks for it.
 
     `root` is the store of the main branch.
     """
-    config, table = made.manifest.message.config, Cleanup(made, root)
+    config, table = snapshot.manifest.message.config, Cleanup(snapshot, root)
     if INTERVAL_KEY not in config:
         return
     try:
         interval = _number(config, INTERVAL_KEY)
-        if interval and made.manifest.version % interval:
+        if interval and snapshot.manifest.version % interval:
             return
         retain = _number(config, RETAIN_KEY) if RETAIN_KEY in config else None
         age = timedelta(seconds=seconds_of(config[AGE_KEY])) if AGE_KEY in config else None
         if age is None and retain is None:
             age = timedelta(0)
         table.carry_out(table.plan(age, retain, before=read_version))
-    except (LanceError, OSError) as error:
+    except (errors.LanceError, OSError) as error:
         logging.getLogger(__name__).warning("Auto cleanup failed after a commit: %s", error)
 
 
 def _number(config: Mapping[str, str], key: str) -> int:
     if not config[key].isdecimal() or len(config[key]) > DIGITS:
-        raise OperationRefused(f"{key} is no number: {short(config[key])!r}")
+        raise errors.OperationRefused(f"{key} is no number: {errors.short(config[key])!r}")
     return int(config[key])
 
 
@@ -354,14 +336,14 @@ def drop_table(store: Store) -> bool:
     """
     if next(store.list(VERSIONS), None) is None:
         if next(store.walk(""), None) is not None:
-            raise OperationRefused(f"Refusing to drop {store.root!r}: it has no manifest")
+            raise errors.OperationRefused(f"Refusing to drop {store.root!r}: it has no manifest")
         store.prune("")
         return False
     if not store.exists(MARK):
         store.put(MARK, b'{"version":0}')  # the last to go
     entries = sorted(store.walk(""), key=_removal_order)
     below_tree = [entry.path for entry in entries if entry.path.startswith(f"{TREE}/")]
-    for branch in {branch_of(path) for path in below_tree}:
+    for branch in {bases.branch_of(path) for path in below_tree}:
         store.prune(f"{TREE}/{branch}")
     for entry in entries:
         store.delete(entry.path)

@@ -27,17 +27,18 @@ import numpy as np
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import OperationRefused
 from lanceref.core.file_versions import FileVersion
-from lanceref.index.fragment_reuse import NAME, content_of
+from lanceref.index.fragment_reuse import content_of
 from lanceref.index.indices import Index, indexed_field
 from lanceref.index.row_set import Keys, encode_treemap
-from lanceref.index.segment import FOLDER, MovedRows, Segment
+from lanceref.index.segment import MovedRows, Segment
 from lanceref.operations.index_build import segment_writer, training_of
-from lanceref.operations.new_data import write_new_rows
+from lanceref.operations.new_data import BATCH_ROWS, write_new_rows
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.snapshot import Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
+from lanceref.table.bases import INDICES
 from lanceref.table.data_files import MAX_BYTES_PER_FILE
 from lanceref.table.file_entries import FIELD_TWICE, data_files_of, duplicated_fields, is_before
 from lanceref.table.fragments import addresses
@@ -45,9 +46,9 @@ from lanceref.table.lineage import STORED, encode_ids, encode_runs
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import SYSTEM_INDICES, set_covered
+from lanceref.transactions.manifest_builder import REUSE_INDEX
 
 TARGET_ROWS = 1 << 20
-BATCH_ROWS = 8192
 
 MAX_OVERLAYS = 10
 """Overlays that a fragment may have before it is rewritten."""
@@ -77,10 +78,8 @@ class CompactionRules:
         """Whether a fragment is to be rewritten even alone: many deleted rows or overlays."""
         physical = rows.columns.stated_rows
         share = rows.num_deleted / physical if physical and self.materialize_deletions else 0.0
-        return (
-            share > self.materialize_deletions_threshold
-            or len(rows.fragment.overlays) > self.max_overlays
-        )
+        overlays = len(rows.fragment.overlays)
+        return share > self.materialize_deletions_threshold or overlays > self.max_overlays
 
     def joins(self, rows: FragmentRows) -> bool:
         """Whether a fragment is small enough to be joined with a neighbour."""
@@ -102,16 +101,17 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
             "two files of a fragment hold a field: any other commit corrects its id, which a "
             "compaction then finds"
         )
-    segments = [
-        one.holds for one in snapshot.indices.segments if one.entry.name not in SYSTEM_INDICES
-    ]
+    indexed = (one for one in snapshot.indices.segments if one.entry.name not in SYSTEM_INDICES)
+    segments = [one.holds for one in indexed]
     groups: list[Group] = []
     run: Group = []
     for rows in snapshot.fragments:
         chosen = options.joins(rows) or options.rewrites(rows)
         chosen = chosen and rows.fragment.id not in options.excluded_fragment_ids
-        last, this = run[-1].fragment.id if run else -1, rows.fragment.id
-        if run and not (chosen and all((last in held) == (this in held) for held in segments)):
+        this = rows.fragment.id
+        last = run[-1].fragment.id if run else this
+        alike = all((last in covered) == (this in covered) for covered in segments)
+        if not (chosen and alike):
             groups += _cut(run, options)
             run = []
         if chosen:
@@ -120,10 +120,7 @@ def plan_compaction(snapshot: Snapshot, options: CompactionRules) -> list[Group]
 
 
 def _cut(run: Group, options: CompactionRules) -> list[Group]:
-    """Cut neighbours into groups of at least the target's rows; drop single ones without need.
-
-    What is left at the end and too small for a group of its own belongs to the last one.
-    """
+    """Cut neighbours into groups of the target's rows, the rest in the last; drop needless ones."""
     groups: list[Group] = []
     live = options.target_rows_per_fragment
     for rows in run:
@@ -169,10 +166,8 @@ def write_group(
         size = total // count + (number < total % count)
         batches = snapshot.scan(group, projection, options.batch_size, start, start + size)
         start += size
-        new = write_new_rows(
-            snapshot, batches, draft, options.data_storage_version, size, options.max_bytes_per_file
-        )
-        fragments += new.fragments
+        version, most = options.data_storage_version, options.max_bytes_per_file
+        fragments += write_new_rows(snapshot, batches, draft, version, size, most).fragments
     if snapshot.stable_row_ids:
         _set_lineage(fragments, group)
     return fragments
@@ -199,20 +194,17 @@ def moved_rows(groups: Sequence[MovedGroup]) -> MovedRows:
     """Return where the live rows of rewritten fragments are now."""
     none = np.empty(0, np.uint64)
     before = np.concatenate([none, *(live_addresses(old) for old, _ in groups)])
-    new = [
-        addresses(one.id, np.arange(one.physical_rows))
-        for _, fragments in groups
-        for one in fragments
-    ]
-    old_ids = [rows.fragment.id for old, _ in groups for rows in old]
-    return MovedRows(before, np.concatenate([none, *new]), old_ids)
+    fragments = (one for _, new in groups for one in new)
+    after = [addresses(one.id, np.arange(one.physical_rows)) for one in fragments]
+    pairs = [([rows.fragment.id for rows in old], [one.id for one in new]) for old, new in groups]
+    ids = [(bitmaps.BitMap(old), bitmaps.BitMap(new)) for old, new in pairs]
+    return MovedRows(before, np.concatenate([none, *after]), ids)
 
 
 def live_addresses(fragments: Sequence[FragmentRows]) -> Keys:
     """Return the addresses of the live rows of fragments, in their order: (live rows,)."""
-    return np.concatenate(
-        [addresses(one.fragment.id, one.offsets(np.arange(one.num_rows))) for one in fragments]
-    )
+    offsets = [one.offsets(np.arange(one.num_rows)) for one in fragments]
+    return np.concatenate([addresses(one.fragment.id, own) for one, own in zip(fragments, offsets)])
 
 
 def rewrite_moved(
@@ -237,12 +229,11 @@ def _rewritten(
         nothing = training_of(snapshot, index.kind, indexed, ())
         built = index.kind.rewrite([(segment, segment.then(moved))], nothing, writer)
     draft.add(*((snapshot.store, f"{writer.folder}/{file.path}") for file in writer.files))
-    made = Transaction.Rewrite.RewrittenIndex(
-        new_index_version=built.version, new_index_files=writer.files
-    )
-    made.old_id.uuid, made.new_id.uuid = segment.entry.uuid.uuid, writer.uuid.bytes
-    made.new_index_details.Pack(built.details, "", deterministic=True)
-    return made
+    entry = Transaction.Rewrite.RewrittenIndex(new_index_version=built.version)
+    entry.new_index_files.extend(writer.files)
+    entry.old_id.uuid, entry.new_id.uuid = segment.entry.uuid.uuid, writer.uuid.bytes
+    entry.new_index_details.Pack(built.details, "", deterministic=True)
+    return entry
 
 
 INLINE_BYTES = 204_800
@@ -264,21 +255,19 @@ def reuse_entry(
         return None
     content = Details.InlineContent()
     for segment in known:
-        if segment.entry.name == NAME:
+        if segment.entry.name == REUSE_INDEX:
             content.CopyFrom(content_of(segment, snapshot.ctx))
     content.versions.append(_version(groups, version))
     every = [group for one in content.versions for group in one.groups]
-    entry = table_pb2.IndexMetadata(
-        name=NAME, dataset_version=version, index_version=0, created_at=time.time_ns() // 1_000_000
-    )
-    name = uuid.uuid4()
+    entry = table_pb2.IndexMetadata(name=REUSE_INDEX, dataset_version=version, index_version=0)
+    entry.created_at, name = time.time_ns() // 1_000_000, uuid.uuid4()
     entry.uuid.uuid = name.bytes
     set_covered(entry, [one.id for group in every for one in group.new_fragments])
     details, data = Details(), content.SerializeToString()
     if len(data) <= INLINE_BYTES:
         details.inline.CopyFrom(content)
     else:
-        path = f"{FOLDER}/{name}/{EXTERNAL}"
+        path = f"{INDICES}/{name}/{EXTERNAL}"
         snapshot.store.put(path, data)
         draft.add((snapshot.store, path))
         details.external.path, details.external.size = EXTERNAL, len(data)
@@ -292,11 +281,9 @@ def _version(groups: Sequence[MovedGroup], number: int) -> Details.Version:
         group = version.groups.add()
         group.changed_row_addrs = encode_treemap(np.sort(live_addresses(old)), runs=True)
         for rows in old:
-            group.old_fragments.add(
-                id=rows.fragment.id,
-                physical_rows=rows.columns.stated_rows,
-                num_deleted_rows=rows.fragment.num_deleted,
-            )
+            number, stated = rows.fragment.id, rows.columns.stated_rows
+            deleted = rows.fragment.num_deleted
+            group.old_fragments.add(id=number, physical_rows=stated, num_deleted_rows=deleted)
         for one in new:
             group.new_fragments.add(id=one.id, physical_rows=one.physical_rows)
     return version

@@ -19,23 +19,24 @@ import uuid
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lanceref.core.compute import bitmaps
 from lanceref.core.errors import IndexRefused, OperationRefused
 from lanceref.core.integers import is_in
 from lanceref.index.index_type import Built, Kind, Parameters
 from lanceref.index.indices import Index, indexed_field, kind_of
+from lanceref.index.predicate import Mask
 from lanceref.index.row_set import SHIFT, Keys
-from lanceref.index.segment import FOLDER, Moved, Segment, SegmentWriter
+from lanceref.index.segment import Moved, Segment, SegmentWriter
 from lanceref.index.training import IndexedColumn, Training
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Snapshot
+from lanceref.table.bases import INDICES
 from lanceref.table.rows import FragmentRows
 from lanceref.transactions.index_entries import covered, set_covered
 from lanceref.transactions.manifest_builder import REUSE_INDEX, assign, copy_of, storage_version_of
 
-Mask = NDArray[np.bool_]
+Entry = table_pb2.IndexMetadata
 
 
 def build_segment(
@@ -48,7 +49,7 @@ def build_segment(
     segment_uuid: uuid.UUID | None = None,
     *,
     staged: bool = False,
-) -> table_pb2.IndexMetadata:
+) -> Entry:
     """Write a segment over fragments and return its entry. Raises OperationRefused.
 
     A `staged` one of a type that has stages is to be finished when it is committed.
@@ -87,7 +88,7 @@ def new_entry(
     name: str,
     field_id: int,
     fragments: Sequence[FragmentRows],
-) -> table_pb2.IndexMetadata:
+) -> Entry:
     """Return the entry of a segment that has been written over fragments."""
     # L.index.segment.entry
     entry = table_pb2.IndexMetadata(
@@ -112,7 +113,7 @@ def rewrite_segments(
     *,
     anew: bool = False,
     inherits: bool = True,
-) -> table_pb2.IndexMetadata:
+) -> Entry:
     """Write segments of an index, with rows of fragments that none covers, as one segment.
 
     Entries of fragments that are gone, or no longer covered, are left out; `anew` leaves all of
@@ -131,12 +132,12 @@ def rewrite_segments(
         entry = build_segment(snapshot, index.kind, indexed, {}, over, index.name)
     else:
         pairs, others = [], union
-        for one, held in zip(segments, covered, strict=True):
+        for one, own in zip(segments, covered, strict=True):
             # Zones do not move with rows: of a rebuilt or moved segment no row is kept.
             moves = one.moves is None or index.kind.rewrite_on_move
-            kept = held if moves and not index.kind.rebuilt else bitmaps.BitMap()
-            pairs.append((one, _current(index, one, [live[number] for number in kept])))
-            others = others - kept
+            unmoved = own if moves and not index.kind.rebuilt else bitmaps.BitMap()
+            pairs.append((one, _current(index, one, [live[number] for number in unmoved])))
+            others = others - unmoved
         read = [rows for rows in snapshot.fragments if rows.fragment.id in others]
         with segment_writer(snapshot) as writer:
             training = training_of(snapshot, index.kind, indexed, read)
@@ -161,14 +162,14 @@ def _current(index: Index, segment: Segment, fragments: Collection[FragmentRows]
     return segment.then(current) if by_address else current
 
 
-def finish_entry(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> table_pb2.IndexMetadata:
+def finish_entry(snapshot: Snapshot, entry: Entry) -> Entry:
     """Return the entry of a finished segment, writing its files if it is staged."""
     kind = kind_of(entry)
     if kind is None or not kind.is_staged(entry):
         return entry
-    made = copy_of(entry)
-    assign(made.files, _finish(snapshot, kind, entry))
-    return made
+    finished = copy_of(entry)
+    assign(finished.files, _finish(snapshot, kind, entry))
+    return finished
 
 
 def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
@@ -180,7 +181,7 @@ def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
         entry = table_pb2.IndexMetadata(name=name, uuid={"uuid": uuid.UUID(name).bytes})
     except ValueError as error:
         raise ValueError(f"Invalid UUID string for index_uuid: {name}") from error
-    folder = f"{FOLDER}/{uuid.UUID(name)}/"
+    folder = f"{INDICES}/{uuid.UUID(name)}/"
     entry.files.extend(
         table_pb2.IndexFile(path=one.path.removeprefix(folder), size_bytes=one.size)
         for one in snapshot.store.walk(folder)
@@ -191,22 +192,20 @@ def finish_folder(snapshot: Snapshot, kind: Kind, name: str) -> None:
     remove_staged(snapshot, entry)
 
 
-def remove_staged(snapshot: Snapshot, entry: table_pb2.IndexMetadata) -> None:
+def remove_staged(snapshot: Snapshot, entry: Entry) -> None:
     """Remove the staged files of a segment that is finished; other segments have none.
 
     Whoever copies the folder of a segment, as a deep clone may, takes all files in it.
     """
     kind = kind_of(entry)
     if kind is not None and kind.is_staged(entry):
-        folder = f"{FOLDER}/{uuid.UUID(bytes=entry.uuid.uuid)}/"
+        folder = f"{INDICES}/{uuid.UUID(bytes=entry.uuid.uuid)}/"
         for file in entry.files:
             snapshot.store.delete(folder + file.path)
         snapshot.store.prune(folder)
 
 
-def _finish(
-    snapshot: Snapshot, kind: Kind, entry: table_pb2.IndexMetadata
-) -> list[table_pb2.IndexFile]:
+def _finish(snapshot: Snapshot, kind: Kind, entry: Entry) -> list[table_pb2.IndexFile]:
     """Write the files of a staged segment and return them."""
     segments = snapshot.indices.of([entry]).segments
     if len(segments) != 1:
@@ -233,8 +232,8 @@ def _updated(
     snapshot: Snapshot, index: Index, wanted: int | None, *, retrain: bool
 ) -> tuple[table_pb2.IndexMetadata, list[table_pb2.IndexMetadata]] | None:
     """Return the new entry of an index; None when nothing is to be done."""
-    held = bitmaps.BitMap().union(*(segment.holds for segment in index.segments))
-    added = [rows for rows in snapshot.fragments if rows.fragment.id not in held]
+    known = bitmaps.BitMap().union(*(segment.holds for segment in index.segments))
+    added = [rows for rows in snapshot.fragments if rows.fragment.id not in known]
     if index.kind.learns:
         return _learnt(snapshot, index, wanted, added, retrain=retrain)
     wanted = 1 if retrain else wanted
@@ -272,13 +271,13 @@ def _rewritten(
 def _inherits(snapshot: Snapshot, index: Index, segments: Sequence[Segment]) -> bool:
     """Whether a segment has the version of those that it replaces."""
     live = bitmaps.BitMap([one.fragment.id for one in snapshot.fragments])
-    left = any(segment.holds & live for segment in segments)
+    has_rows = any(segment.holds & live for segment in segments)
     rule = index.kind.inherits
     if rule == "unmoved":
         moves = [one for one in snapshot.manifest.indices if one.name == REUSE_INDEX]
         newer = (s.entry.dataset_version > m.dataset_version for s in segments for m in moves)
-        return left and all(newer)
-    return rule == "always" or (left and (rule == "left" or len(segments) == 1))
+        return has_rows and all(newer)
+    return rule == "always" or (has_rows and (rule == "left" or len(segments) == 1))
 
 
 def _learnt(
@@ -303,10 +302,9 @@ def _learnt(
     if retrain or not built or (added and not any(one.holds & live for one in built)):
         again, gone = index.kind.learnt(index.segments[0]), bitmaps.BitMap()
     elif wanted is None:
-        new, every = (
-            training_of(snapshot, index.kind, indexed, rows) for rows in (added, snapshot.fragments)
-        )
-        again = index.kind.resize(built, new, every)
+        every = snapshot.fragments
+        both = (training_of(snapshot, index.kind, indexed, rows) for rows in (added, every))
+        again = index.kind.resize(built, *both)
     if again is not None:
         entry = build_segment(snapshot, index.kind, indexed, again, snapshot.fragments, index.name)
         if built and not retrain and _inherits(snapshot, index, built):

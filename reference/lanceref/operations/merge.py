@@ -46,9 +46,7 @@ TARGET, SOURCE = "__target", "__source"
 
 KEY_INDICES = ("BTreeIndexDetails", "BitmapIndexDetails")
 """Indices that find the rows of a key."""
-
 Numbers = NDArray[np.int64]
-
 
 Pairs = tuple[Numbers, Numbers]
 """Live row positions of the table, ascending, and of each a row of the source with its key."""
@@ -191,9 +189,9 @@ def merged_rows(
     for number, name in enumerate(updated.column_names):
         if name in theirs.column_names:
             updated = updated.set_column(number, name, theirs[name])
-    given, held = source.take(pa.array(plan.inserted)), source.column_names
+    new, names = source.take(pa.array(plan.inserted)), source.column_names
     inserted = {
-        one.name: given[one.name] if one.name in held else pa.nulls(len(given), one.type)
+        one.name: new[one.name] if one.name in names else pa.nulls(len(new), one.type)
         for one in projection.schema
         if one.name != ROW_ID
     }
@@ -206,16 +204,13 @@ def is_patched(snapshot: Snapshot, source: pa.Schema, keys: list[str], actions: 
     Rows that match are updated, in columns of no blobs, and none is removed.
     """
     names, fields = set(source.names), snapshot.manifest.schema.fields
-    held = [one for field in fields if field.name in names for one in field.flat()]
+    updated = [one for field in fields if field.name in names for one in field.flat()]
     partial = not names <= set(keys) and not names >= {field.name for field in fields}
-    only_updates = actions.update and not (actions.fail or actions.delete)
-    return (
-        only_updates
-        and not actions.delete_unmatched
-        and partial
-        and not any(one.is_blob or one.is_blob_v2 for one in held)
-        and has_key_index(snapshot, keys)
-    )
+    removes = actions.fail or actions.delete or actions.delete_unmatched
+    has_blobs = any(one.is_blob or one.is_blob_v2 for one in updated)
+    if not actions.update or removes or not partial or has_blobs:
+        return False
+    return has_key_index(snapshot, keys)
 
 
 def has_key_index(snapshot: Snapshot, keys: list[str]) -> bool:
@@ -223,11 +218,9 @@ def has_key_index(snapshot: Snapshot, keys: list[str]) -> bool:
     if len(keys) != 1:
         return False
     (key,) = (field.id for field in snapshot.manifest.schema.fields if field.name == keys[0])
-    return any(
-        list(index.fields) == [key]
-        and index.index_details.type_url.rpartition(".")[2] in KEY_INDICES
-        for index in snapshot.manifest.indices
-    )
+    own = (index for index in snapshot.manifest.indices if list(index.fields) == [key])
+    types = {index.index_details.type_url.rpartition(".")[2] for index in own}
+    return not types.isdisjoint(KEY_INDICES)
 
 
 def write_merged_columns(
@@ -247,16 +240,16 @@ def write_merged_columns(
     order = np.argsort(plan.updated)
     sources = plan.update_sources[order]
     for rows, positions in snapshot.fragments.split(plan.updated[order]):
-        held = pa.Table.from_batches(live_rows(snapshot, rows, projection), projection.schema)
-        chosen = np.full(len(held), -1, np.int64)
+        current = pa.Table.from_batches(live_rows(snapshot, rows, projection), projection.schema)
+        chosen = np.full(len(current), -1, np.int64)
         chosen[positions] = sources[: len(positions)]
         sources = sources[len(positions) :]
         new = pa.array(chosen, mask=chosen < 0)
-        values = replace_values(held, source.select(names), new)
-        made = write_values(snapshot, rows, values, new, draft)
-        update.updated_fragments.append(made.fragment)
+        values = replace_values(current, source.select(names), new)
+        written = write_values(snapshot, rows, values, new, draft)
+        update.updated_fragments.append(written.fragment)
         if snapshot.stable_row_ids:
-            update.updated_fragment_offset_bitmaps[rows.fragment.id] = made.offsets
+            update.updated_fragment_offset_bitmaps[rows.fragment.id] = written.offsets
     if len(order):
         update.fields_modified.extend(one.id for field in fields for one in field.flat())
 
@@ -267,7 +260,6 @@ SIZE_BYTES = 1 << 15
 NUM_ITEMS = 8192
 PROBABILITY = 0.00057
 """For how many keys the filter is made, and how often it is then wrong."""
-
 INTEGERS = ("int32", "int64", "uint32", "uint64")
 
 
@@ -275,12 +267,8 @@ def list_keys(keys: pa.Table, field_ids: Iterable[int]) -> KeyExistenceFilter:
     """Return the filter of keys, whose columns are in the order of the primary key."""
     # L.txn.keys.listed, L.txn.keys.filter
     words = fill(_hashes(keys), SIZE_BYTES)
-    bloom = KeyExistenceFilter.BloomFilter(
-        bitmap=words.astype("<u4").tobytes(),
-        num_bits=32 * words.size,
-        number_of_items=NUM_ITEMS,
-        probability=PROBABILITY,
-    )
+    bloom = KeyExistenceFilter.BloomFilter(number_of_items=NUM_ITEMS, probability=PROBABILITY)
+    bloom.bitmap, bloom.num_bits = words.astype("<u4").tobytes(), 32 * words.size
     return KeyExistenceFilter(field_ids=field_ids, bloom=bloom)
 
 

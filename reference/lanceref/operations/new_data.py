@@ -35,24 +35,13 @@ from lanceref.index.training import is_any
 from lanceref.proto import table_pb2
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.storage.protocol import Draft
+from lanceref.table import data_files
 from lanceref.table.bases import Bases
-from lanceref.table.data_files import (
-    MAX_BYTES_PER_FILE,
-    MAX_ROWS_PER_FILE,
-    FileLimits,
-    Home,
-    NewFiles,
-    appended_schema,
-    file_entry,
-    write_files,
-)
+from lanceref.table.fragments import ADDRESS_LIMIT
 from lanceref.table.lineage import encode_ids
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import SYSTEM_COLUMNS, FragmentRows
 from lanceref.transactions.manifest_builder import copy_of, storage_version_of
-
-MAX_FRAGMENT_ROWS = 2**32
-"""No fragment has more rows."""
 
 Ids = NDArray[np.uint64]
 
@@ -62,11 +51,11 @@ def write_new_rows(
     batches: Iterable[pa.RecordBatch],
     draft: Draft,
     version: FileVersion | None = None,
-    max_rows: int = MAX_ROWS_PER_FILE,
-    max_bytes: int = MAX_BYTES_PER_FILE,
-    homes: Sequence[Home] = (),
+    max_rows: int = data_files.MAX_ROWS_PER_FILE,
+    max_bytes: int = data_files.MAX_BYTES_PER_FILE,
+    homes: Sequence[data_files.Home] = (),
     schema: LanceSchema | None = None,
-) -> NewFiles:
+) -> data_files.NewFiles:
     """Write rows of all columns, or those of `schema`; on any error no file is left.
 
     Files go into one of the `homes` after the other, without any into the root of the table. Raises
@@ -75,12 +64,12 @@ def write_new_rows(
     schema = snapshot.manifest.schema if schema is None else schema
     message, options = snapshot.manifest.message, snapshot.store.options
     blobs = BlobPolicy(bases=tuple(message.base_paths), options=options)
-    new = write_files(
-        list(homes) or [Home(snapshot.store)],
+    new = data_files.write_files(
+        list(homes) or [data_files.Home(snapshot.store)],
         schema,
         version or storage_version_of(message),
         map(_alone, batches),
-        FileLimits(max_rows, max_bytes, blobs=blobs),
+        data_files.FileLimits(max_rows, max_bytes, blobs=blobs),
         snapshot.manifest.dictionaries,
     )
     draft.add(*new.paths)
@@ -123,14 +112,13 @@ def external_file(
     opened = open_file(source, Context(PurePosixPath(path).name, limits=snapshot.ctx.limits))
     own, stored = snapshot.manifest.schema, opened.descriptor.schema
     declared = replace(stored, fields=_declared(stored.fields, own.fields))
-    schema = appended_schema(own, declared, opened.version)
-    held = {field.id for field in schema.flat()}
-    missing = [field.name for field in own.flat() if field.id not in held]
+    schema = data_files.appended_schema(own, declared, opened.version)
+    ids = {field.id for field in schema.flat()}
+    missing = [field.name for field in own.flat() if field.id not in ids]
     if whole and missing:
-        raise SchemaRefused(
-            f"Append with different schema: fields did not match, missing=[{', '.join(missing)}]"
-        )
-    entry = file_entry(path, schema, opened.version, source.size)
+        found = f"fields did not match, missing=[{', '.join(missing)}]"
+        raise SchemaRefused(f"Append with different schema: {found}")
+    entry = data_files.file_entry(path, schema, opened.version, source.size)
     if base_id is not None:
         entry.base_id = base_id
     return entry, opened.num_rows
@@ -178,8 +166,7 @@ def key_values(column: pa.Array | pa.ChunkedArray) -> list[object]:
     """
     if pa.types.is_temporal(column.type) and getattr(column.type, "unit", None) == "ns":
         column = column.cast(pa.int64())
-    values: list[object] = column.to_pylist()
-    return values
+    return list(column.to_pylist())
 
 
 def computed_source(
@@ -205,9 +192,8 @@ def ordered_source(
     ends = np.cumsum([0, *(rows.num_rows for rows in fragments)]).tolist()
     live = ends[-1]
     if len(values) < live:
-        raise SchemaRefused(
-            f"Stream ended before producing values for all rows in dataset: {len(values)} of {live}"
-        )
+        found = f"values for all rows in dataset: {len(values)} of {live}"
+        raise SchemaRefused(f"Stream ended before producing {found}")
     if len(values) > live:
         raise SchemaRefused(f"Stream produced more values than expected for dataset: {live}")
     starts = {rows.fragment.id: start for rows, start in zip(fragments, ends, strict=False)}
@@ -231,12 +217,11 @@ def joined_source(
     if not len(right):
         raise SchemaRefused("HashJoiner: No data")
     check_keys(snapshot, right.schema, left_on, right_on, what)
-    is_system, given = left_on in SYSTEM_COLUMNS, right.schema.field(right_on).type
-    held = pa.uint64() if is_system else snapshot.arrow_schema.field(left_on).type
-    if held != given:
-        raise SchemaRefused(
-            f"Invalid user input: Index column type mismatch: expected {given}, got {held}"
-        )
+    is_system, type_ = left_on in SYSTEM_COLUMNS, right.schema.field(right_on).type
+    own = pa.uint64() if is_system else snapshot.arrow_schema.field(left_on).type
+    if own != type_:
+        found = f"expected {type_}, got {own}"
+        raise SchemaRefused(f"Invalid user input: Index column type mismatch: {found}")
     values = whole_rows(right.drop_columns([right_on]).combine_chunks())
     places = {value: row for row, value in enumerate(key_values(right[right_on]))}
     projection = scan_projection(snapshot.schema(BlobHandling.BYTES), [left_on])
@@ -259,9 +244,8 @@ def check_keys(
     known = (*snapshot.manifest.schema.arrow.names, *SYSTEM_COLUMNS)
     for side, name, names in (("left", left_on, known), ("right", right_on, right.names)):
         if name not in names:
-            raise SchemaRefused(
-                f"Invalid user input: Column {name} does not exist in the {side} side {what}"
-            )
+            found = f"Column {name} does not exist in the {side} side {what}"
+            raise SchemaRefused(f"Invalid user input: {found}")
 
 
 NULLABLE_0_1 = ("string", "large_string", "binary", "list", "fixed_size_binary", "fixed_size_list")
@@ -323,21 +307,18 @@ def write_columns(
 
     `rows_of` gives the columns of `schema` in the live rows of a fragment.
     """
-    made: list[table_pb2.DataFragment] = []
+    written: list[table_pb2.DataFragment] = []
     for rows in snapshot.fragments if fragments is None else fragments:
         every = _spread(rows, rows_of(rows), schema.arrow) if len(rows.deleted) else rows_of(rows)
-        new = write_new_rows(snapshot, every, draft, max_rows=MAX_FRAGMENT_ROWS, schema=schema)
-        made.append(copy_of(rows.fragment.message))
+        new = write_new_rows(snapshot, every, draft, max_rows=ADDRESS_LIMIT, schema=schema)
+        written.append(copy_of(rows.fragment.message))
         for one in new.fragments:
-            made[-1].files.extend(one.files)
-    return made
+            written[-1].files.extend(one.files)
+    return written
 
 
 def _spread(rows: FragmentRows, live: Batches, schema: pa.Schema) -> Batches:
-    """Yield the values of the live rows for all: a deleted row has those of the next, or the last.
-
-    They are null where no row lives.
-    """
+    """Yield a value for every row: a deleted one has that of a live row near it, else null."""
     seen, done, num_rows = 0, 0, rows.columns.physical_rows
     for batch in live:
         ends = rows.offsets(np.arange(seen, seen + batch.num_rows)) + 1

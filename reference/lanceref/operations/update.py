@@ -25,14 +25,7 @@ from lanceref.core.compute import pc
 from lanceref.core.errors import EditFailed, QueryFailed, SchemaRefused
 from lanceref.core.integers import union
 from lanceref.file.schema import LanceSchema
-from lanceref.operations.new_data import (
-    Ids,
-    check_keys,
-    key_values,
-    live_rows,
-    refuse_early_nulls,
-    write_columns,
-)
+from lanceref.operations import new_data
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.search.rows import Condition, Passed, read_passed
@@ -49,9 +42,6 @@ Positions = NDArray[np.int64]
 
 RowSelection = list[tuple[FragmentRows, Positions]]
 """Fragments, and some of their live rows: positions, ascending."""
-
-BATCH_ROWS = 8192
-"""Rows that are read and written together."""
 
 
 def select_rows(snapshot: Snapshot, condition: Condition | None) -> RowSelection:
@@ -103,11 +93,11 @@ def put_update(
     fields: Iterable[int],
 ) -> None:
     """Make a transaction an Update: rows taken out, others written, with values new in `fields`."""
-    given = transaction.update
-    given.updated_fragments.extend(removal.updated)
-    given.removed_fragment_ids.extend(removal.removed)
-    given.new_fragments.extend(new)
-    given.fields_for_preserving_frag_bitmap.extend(fields)
+    update = transaction.update
+    update.updated_fragments.extend(removal.updated)
+    update.removed_fragment_ids.extend(removal.removed)
+    update.new_fragments.extend(new)
+    update.fields_for_preserving_frag_bitmap.extend(fields)
 
 
 Compute = Callable[[pa.RecordBatch], pa.Array]
@@ -136,18 +126,18 @@ def as_column(value: pa.Array | pa.Scalar, type_: pa.DataType) -> pa.Array | pa.
 
 def read_updated(
     snapshot: Snapshot, chosen: RowSelection, values: Mapping[str, Compute]
-) -> tuple[Iterator[pa.RecordBatch], list[Ids]]:
+) -> tuple[Iterator[pa.RecordBatch], list[new_data.Ids]]:
     """Return the rows with their new values, and a list to which their ids are added meanwhile.
 
     Ids are (rows,). Reading the rows raises EditFailed for a value its column cannot hold.
     """
     schema = snapshot.schema(BlobHandling.KEPT)
     projection, types = scan_projection(schema, None, [ROW_ID]), schema.arrow
-    ids: list[Ids] = []
+    ids: list[new_data.Ids] = []
 
     def stream() -> Iterator[pa.RecordBatch]:
         for rows, positions in chosen:
-            for batch in read_passed(Passed(rows, positions), projection, BATCH_ROWS):
+            for batch in read_passed(Passed(rows, positions), projection, new_data.BATCH_ROWS):
                 ids.append(batch.column(ROW_ID).to_numpy())
                 old = batch.drop_columns([ROW_ID])
                 columns = {name: old.column(name) for name in old.schema.names}
@@ -156,10 +146,6 @@ def read_updated(
                 yield pa.RecordBatch.from_pydict(columns)
 
     return stream(), ids
-
-
-DATA = "data"
-"""Child of the struct of a blob that holds the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +166,7 @@ def update_columns(
     version cannot hold.
     """
     names = [name for name in right.schema.names if name != right_on]
-    check_keys(snapshot, right.schema, left_on, right_on, "fragment")
+    new_data.check_keys(snapshot, right.schema, left_on, right_on, "fragment")
     for name in names:
         if name in SYSTEM_COLUMNS:
             raise SchemaRefused(f"Column {name} is a metadata column and cannot be updated")
@@ -189,28 +175,30 @@ def update_columns(
                 f"Invalid user input: Column {name} in right side fragment does not exist in left "
                 "side fragment"
             )
-    places = {value: row for row, value in enumerate(key_values(right[right_on]))}
+    places = {value: row for row, value in enumerate(new_data.key_values(right[right_on]))}
     schema = snapshot.schema(BlobHandling.KEPT)
     system = [left_on] if left_on in SYSTEM_COLUMNS else []
     projection = scan_projection(schema, [*names, *([] if system else [left_on])], system)
-    held = pa.Table.from_batches(live_rows(snapshot, rows, projection), projection.schema)
-    chosen = pa.array([places.get(value) for value in key_values(held[left_on])], pa.int64())
-    values = replace_values(held, right.select(names), chosen)
-    refuse_early_nulls(snapshot, values)
+    batches = new_data.live_rows(snapshot, rows, projection)
+    current = pa.Table.from_batches(batches, projection.schema)
+    keys = new_data.key_values(current[left_on])
+    chosen = pa.array(map(places.get, keys), pa.int64())
+    values = replace_values(current, right.select(names), chosen)
+    new_data.refuse_early_nulls(snapshot, values)
     with Draft() as draft:
         return write_values(snapshot, rows, values, chosen, draft)
 
 
-def replace_values(held: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.RecordBatch:
-    """Return the columns of `right` for the live rows of a fragment: `held` are those so far.
+def replace_values(current: pa.Table, right: pa.Table, chosen: pa.Array) -> pa.RecordBatch:
+    """Return the columns of `right` for the live rows of a fragment: `current` are those so far.
 
     `chosen` is for each row that of `right` with its new values, null where they stay.
     """
     columns = []
     for name in right.schema.names:
-        type_ = held.schema.field(name).type
-        old, given = plain(held[name].combine_chunks()), plain(right[name].combine_chunks())
-        new = as_column(blobs_as_stored(whole(given).take(chosen), old.type), old.type)
+        type_ = current.schema.field(name).type
+        old, new_values = plain(current[name].combine_chunks()), plain(right[name].combine_chunks())
+        new = as_column(blobs_as_stored(whole(new_values).take(chosen), old.type), old.type)
         values = pc.if_else(chosen.is_valid(), new, old)
         extended = isinstance(type_, pa.BaseExtensionType)
         columns.append(type_.wrap_array(values) if extended else values)
@@ -223,7 +211,7 @@ def write_values(
     """Write columns for the live rows of a fragment; where `chosen` is null they are as before."""
     fields = {field.name: field for field in snapshot.manifest.schema.fields}
     schema = LanceSchema(tuple(fields[name] for name in values.schema.names))
-    (written,) = write_columns(snapshot, schema, lambda _: iter([values]), draft, [rows])
+    (written,) = new_data.write_columns(snapshot, schema, lambda _: iter([values]), draft, [rows])
     file, fragment = written.files[-1], copy_of(rows.fragment.message)
     append_file(fragment, file)
     changed = rows.offsets(np.flatnonzero(np.asarray(chosen.is_valid())))
@@ -243,24 +231,22 @@ def plain(array: pa.Array) -> pa.Array:
     return _struct(array, children, array.type)
 
 
-def blobs_as_stored(given: pa.Array, held: pa.DataType) -> pa.Array:
+def blobs_as_stored(values: pa.Array, type_: pa.DataType) -> pa.Array:
     """Return the values a caller gives under the type of a table's that are written again.
 
-    Values that have no blobs stay as they are. `given` has no extension types.
+    Values that have no blobs stay as they are. `values` has no extension types.
     """
-    if not pa.types.is_struct(held):
-        return given
-    if held == KEPT and not pa.types.is_struct(given.type):  # bytes
-        given = _struct(given, [given], pa.struct({DATA: given.type}))
-    columns = {child.name: given.field(number) for number, child in enumerate(given.type)}
-    children = [
-        blobs_as_stored(columns.get(child.name, pa.nulls(len(given), child.type)), child.type)
-        for child in held
-    ]
-    return _struct(given, children, held)
+    if not pa.types.is_struct(type_):
+        return values
+    if type_ == KEPT and not pa.types.is_struct(values.type):  # bytes
+        values = _struct(values, [values], pa.struct({"data": values.type}))
+    columns = {child.name: values.field(number) for number, child in enumerate(values.type)}
+    nulls = {child.name: pa.nulls(len(values), child.type) for child in type_}
+    columns = {**nulls, **columns}
+    children = [blobs_as_stored(columns[child.name], child.type) for child in type_]
+    return _struct(values, children, type_)
 
 
 def _struct(like: pa.Array, children: list[pa.Array], type_: pa.DataType) -> pa.Array:
-    """Return a struct with the nulls of another array and the names of a type."""
     fields = [child.with_type(array.type) for child, array in zip(type_, children, strict=True)]
     return pa.StructArray.from_arrays(children, fields=fields, mask=like.is_null())

@@ -32,8 +32,8 @@ def locate_blobs(
     Raises ValueError unless exactly one way of choosing is given and for a column that holds no
     blobs, NotFound for an unknown row or column, RowDeleted where all unknown rows are deleted.
     """
-    given = [rows for rows in (ids, addresses, indices) if rows is not None]
-    if len(given) != 1:
+    choices = [rows for rows in (ids, addresses, indices) if rows is not None]
+    if len(choices) != 1:
         raise ValueError("Exactly one of ids, indices, or addresses must be specified")
     try:
         (field,) = project(snapshot.schema(BlobHandling.DESCRIPTIONS), [column])
@@ -44,7 +44,7 @@ def locate_blobs(
         (leaf,) = leaf.children
     if not (leaf.is_blob or leaf.is_blob_v2) or not pa.types.is_struct(leaf.arrow.type):
         raise ValueError(f"the column {column!r} is not a blob column")
-    rows = given[0] if isinstance(given[0], pa.Array) else [unsigned(row) for row in given[0]]
+    rows = choices[0] if isinstance(choices[0], pa.Array) else [unsigned(row) for row in choices[0]]
     keys = np.asarray(rows, np.uint64)
     if indices is not None:
         positions = positions_of(keys, snapshot.fragments.num_rows)
@@ -64,10 +64,9 @@ def _check_known(positions: Places, keys: Keys, *, by_address: bool) -> None:
     if not missing.any():
         return
     if by_address and (positions[missing] == DELETED).all():
-        raise RowDeleted(
-            "A take operation that includes row addresses must not target deleted rows: "
-            f"{missing.sum()} of {len(keys)} are"
-        )
+        found = f"{missing.sum()} of {len(keys)} are"
+        refused = "A take operation that includes row addresses must not target deleted rows"
+        raise RowDeleted(f"{refused}: {found}")
     raise NotFound(f"no row {int(keys[missing].min())}")
 
 

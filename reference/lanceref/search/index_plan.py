@@ -32,9 +32,6 @@ from lanceref.table.rows import FragmentRows
 
 Mask = NDArray[np.bool_]
 
-ByPath = Mapping[str, Sequence[Index]]
-"""Indices of each column."""
-
 
 @dataclass(frozen=True, slots=True)
 class On:
@@ -101,11 +98,11 @@ class Question:
         if positions is None:
             return None
         if self.negated:
-            left = np.ones(rows.num_rows, np.bool_)
-            left[positions] = False
+            others = np.ones(rows.num_rows, np.bool_)
+            others[positions] = False
             if self.exact and not isinstance(self.predicate, IsNull):
-                left[self.index.positions(IsNull(), rows)] = False
-            positions = np.flatnonzero(left)
+                others[self.index.positions(IsNull(), rows)] = False
+            positions = np.flatnonzero(others)
         return Known(positions, self.exact)
 
     def covers(self, fragment_id: int) -> bool:
@@ -149,8 +146,10 @@ class Combined:
 Plan = Question | Combined
 
 
-def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> Plan | None:
-    """Return the plan of a predicate or of its opposite, None when no index helps."""
+def select(
+    predicate: Predicate, indices: Mapping[str, Sequence[Index]], *, negated: bool = False
+) -> Plan | None:
+    """Return the plan of a predicate or its opposite by indices of columns, None without help."""
     if isinstance(predicate, Not):
         return select(predicate.part, indices, negated=not negated)
     if isinstance(predicate, On):
@@ -166,18 +165,18 @@ def select(predicate: Predicate, indices: ByPath, *, negated: bool = False) -> P
 
 
 def _best(
-    indices: Sequence[Index], path: str, asked: IndexPredicate, negated: bool, exact: bool
+    indices: Sequence[Index], path: str, predicate: IndexPredicate, negated: bool, exact: bool
 ) -> Question | None:
     """Return the question to the index of a column that answers it best."""
     best: Question | None = None
     for index in indices:
-        answer = index.answers(asked)
+        answer = index.answers(predicate)
         if answer is None or (negated and not (answer and exact)):
             continue
         if best is None or (answer and not best.exact):
             knows_nulls = index.answers(IsNull()) is True
             is_sure = answer and exact and (not negated or knows_nulls)
-            best = Question(index, asked, is_sure, negated, path)
+            best = Question(index, predicate, is_sure, negated, path)
     return best
 
 

@@ -21,7 +21,7 @@ from lanceref.file.schema_view import joined_path, names_in
 from lanceref.index.bloom import Hashes
 from lanceref.index.indices import Index, indexed_column
 from lanceref.index.minhash.minhash_lsh import MinHashLsh
-from lanceref.index.minhash.signature import Signatures, Signer, band_keys
+from lanceref.index.minhash.signature import Signatures, band_keys
 from lanceref.index.segment import Segment
 from lanceref.index.training import Training
 from lanceref.index.vector.searching import NO_NEIGHBOURS, Neighbours, concat
@@ -85,17 +85,16 @@ class MinHashSearch:
         assert isinstance(opened, MinHashLsh)
         return opened
 
-    def _asked(self, index: MinHashLsh) -> tuple[Signer, Signatures, Hashes]:
-        """Return what signs rows by the parameters of a segment, and the signed query."""
-        signer = index.signer
-        _, signature = signer.sign([self.query.text])
-        return signer, signature, band_keys(signature, index.parameters.num_bands).reshape(-1)
+    def _signed_query(self, index: MinHashLsh) -> tuple[Signatures, Hashes]:
+        """Return the signature of the query and its bands, by the parameters of a segment."""
+        _, signature = index.signer.sign([self.query.text])
+        return signature, band_keys(signature, index.parameters.num_bands).reshape(-1)
 
     def _indexed(
         self, index: MinHashLsh, fragments: Sequence[FragmentRows], condition: Condition | None
     ) -> Neighbours:
         """Return the rows of fragments that a segment covers."""
-        _, signature, bands = self._asked(index)
+        signature, bands = self._signed_query(index)
         if not len(signature):
             return NO_NEIGHBOURS
         keys, signatures = index.signatures(index.documents_with(bands))
@@ -112,16 +111,15 @@ class MinHashSearch:
     def _read(self, condition: Condition | None) -> Neighbours:
         """Return the rows that no segment covers, signed with the parameters of the first one."""
         index = self._open(self.index.segments[0])
-        signer, signature, bands = self._asked(index)
+        signature, bands = self._signed_query(index)
         if not len(signature):
             return NO_NEIGHBOURS
         indexed = indexed_column(self._snapshot.manifest.schema, self.query.column)
         stable, parts = self._snapshot.stable_row_ids, []
         for rows in self.unindexed:
             runs = Training(indexed, [rows], stable, not stable).runs()
-            numbers, signatures = signer.sign(
-                [text for run in runs for text in run.values.to_pylist()]
-            )
+            texts = [text for run in runs for text in run.values.to_pylist()]
+            numbers, signatures = index.signer.sign(texts)
             alike = band_keys(signatures, index.parameters.num_bands) == bands
             own = alike.any(axis=1)  # L.index.minhash.search
             distances = _distances(signature, signatures[own])
@@ -130,7 +128,6 @@ class MinHashSearch:
 
 
 def _index_of(snapshot: Snapshot, path: str) -> Index:
-    """Return the index of a column that covers a fragment. Raises QueryRefused."""
     live = bitmaps.BitMap([rows.fragment.id for rows in snapshot.fragments])
     for index in snapshot.indices.by_path.get(joined_path(names_in(path)), ()):
         if index.kind is MinHashLsh and any(segment.covers & live for segment in index.segments):
@@ -142,10 +139,8 @@ def _index_of(snapshot: Snapshot, path: str) -> Index:
 
 
 def _distances(signature: Signatures, others: Signatures) -> NDArray[np.float32]:
-    """Return 1 less the share of numbers that are equal."""
     equal = (others == signature).sum(axis=1, dtype=np.float32)
-    distances: NDArray[np.float32] = np.float32(1) - equal / np.float32(signature.shape[1])
-    return distances
+    return np.asarray(np.float32(1) - equal / np.float32(signature.shape[1]))
 
 
 def _neighbours(
@@ -156,7 +151,7 @@ def _neighbours(
 ) -> Neighbours:
     """Return live rows of a fragment, by their ids, that pass a condition."""
     if condition is not None:
-        kept = is_in(positions, condition.positions(rows))
-        positions, distances = positions[kept], distances[kept]
+        passing = is_in(positions, condition.positions(rows))
+        positions, distances = positions[passing], distances[passing]
     (ids,) = rows.take(positions, (), (ROW_ID,))
     return Neighbours(np.asarray(ids, np.uint64), distances)

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from lanceref.core.errors import OutOfRange, RowNotFound
 from lanceref.core.integers import is_in
 from lanceref.index.index_type import IndexType
+from lanceref.index.predicate import Mask
 from lanceref.index.row_set import LOW, NO_KEYS, SHIFT, Keys
 from lanceref.index.segment import Moved
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import Snapshot
 from lanceref.table.rows import FragmentRows, Fragments
-
-Mask = NDArray[np.bool_]
 
 Places = NDArray[np.int64]
 """Positions of rows in the table, or places of documents; negative for those that are not there."""
@@ -82,8 +81,7 @@ class RowLocator:
     @cached_property
     def starts(self) -> Places:
         """Rows, deleted ones too, of the fragments before each: (fragments,)."""
-        starts: Places = np.cumsum(self._sizes) - self._sizes
-        return starts
+        return np.asarray(np.cumsum(self._sizes) - self._sizes)
 
     @cached_property
     def _deleted(self) -> Places:

@@ -123,12 +123,12 @@ class Condition:
         own, count = len(self.projection.fields), len(read.positions)
         arrays = [*read.arrays[:own], *read.arrays[len(read.fields) :]]
         mask = self.filter.mask(self.projection.batch(count, arrays))
-        held = read.arrays[: len(read.fields)]
+        columns = read.arrays[: len(read.fields)]
         if mask.all():
-            yield Passed(read.rows, read.positions, read.fields, held)
+            yield Passed(read.rows, read.positions, read.fields, columns)
         elif mask.any():
-            held = tuple(whole(array).filter(pa.array(mask)) for array in held)
-            yield Passed(read.rows, read.positions[mask], read.fields, held)
+            columns = tuple(whole(array).filter(pa.array(mask)) for array in columns)
+            yield Passed(read.rows, read.positions[mask], read.fields, columns)
 
     def positions(self, rows: FragmentRows) -> Positions:
         """Return the live rows of a fragment that pass, ascending: (rows,)."""
@@ -141,13 +141,13 @@ class Condition:
         return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def condition(snapshot: Snapshot, given: Filter, *, use_indices: bool = True) -> Condition:
+def condition(snapshot: Snapshot, filter_: Filter, *, use_indices: bool = True) -> Condition:
     """Return a filter with what is read for it, and the indices that know its rows."""
-    predicate, plan = given.predicate, None
+    predicate, plan = filter_.predicate, None
     if use_indices and predicate is not None and snapshot.manifest.indices:
         plan = select(predicate, snapshot.indices.by_path)
-    projection = take_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), given.paths)
-    return Condition(given, projection, plan)
+    projection = take_projection(snapshot.schema(BlobHandling.DESCRIPTIONS), filter_.paths)
+    return Condition(filter_, projection, plan)
 
 
 def passing_rows(
@@ -158,17 +158,17 @@ def passing_rows(
     early: Sequence[Field] = (),
 ) -> Iterator[Passed]:
     """Yield the rows that are asked for, until there are enough."""
-    left = limit
-    for rows in wanted.possible(fragments) if left != 0 else ():
+    remaining = limit
+    for rows in wanted.possible(fragments) if remaining != 0 else ():
         for passed in wanted.passed(rows, early):
             found = len(passed.positions)
             skipped = min(offset, found)
             offset -= skipped
-            end = found if left is None else min(found, skipped + left)
-            left = None if left is None else left - (end - skipped)
+            end = found if remaining is None else min(found, skipped + remaining)
+            remaining = None if remaining is None else remaining - (end - skipped)
             if end > skipped:
                 yield passed.part(skipped, end)
-            if left == 0:
+            if remaining == 0:
                 return
 
 
@@ -178,13 +178,12 @@ def read_passed(
     """Yield the columns of rows that passed; what was read already is not read again."""
     for start in range(0, len(passed.positions), batch_size):
         part = passed.part(start, min(start + batch_size, len(passed.positions)))
-        held = dict(zip([field.id for field in part.fields], part.arrays, strict=True))
+        early = dict(zip([field.id for field in part.fields], part.arrays, strict=True))
         known = {field.id for field in part.fields if field in projection.fields}
         late = tuple(field for field in projection.fields if field.id not in known)
         read = iter(_late(part.rows, part.positions, late))
-        arrays = [
-            held[field.id] if field.id in known else next(read) for field in projection.fields
-        ]
+        fields = projection.fields
+        arrays = [early[one.id] if one.id in known else next(read) for one in fields]
         arrays += part.rows.take(part.positions, (), projection.system)
         yield projection.batch(len(part.positions), arrays)
 

@@ -67,11 +67,11 @@ def scan_projection(
 
     Raises NotFound for an unknown name and ValueError for one that is given twice.
     """
-    asked = [field.name for field in schema.fields] if columns is None else list(columns)
-    if len(set(asked)) != len(asked):
-        twice = next(name for name in asked if asked.count(name) > 1)
+    requested = [field.name for field in schema.fields] if columns is None else list(columns)
+    if len(set(requested)) != len(requested):
+        twice = next(name for name in requested if requested.count(name) > 1)
         raise ValueError(f"Invalid user input: Duplicate column name: {twice}")
-    names = [name for name in asked if name not in system] + list(system)
+    names = [name for name in requested if name not in system] + list(system)
     fields = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
     chosen = tuple(name for name in names if name in SYSTEM_COLUMNS)
     tops = {field.name: number for number, field in enumerate(fields)}
@@ -92,9 +92,9 @@ def scan_projection(
 def take_projection(schema: LanceSchema, columns: Sequence[str] | None) -> Projection:
     """Resolve the columns of a take (None: all fields); each row has an offset. Raises NotFound."""
     names = [field.name for field in schema.fields] if columns is None else list(columns)
-    asked = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
+    projected = project(schema, [name for name in names if name not in SYSTEM_COLUMNS])
     whole_fields = {field.name: field for field in schema.fields}
-    fields = tuple(_as_in_schema(field, whole_fields[field.name]) for field in asked)
+    fields = tuple(_as_in_schema(field, whole_fields[field.name]) for field in projected)
     chosen = tuple(dict.fromkeys(name for name in names if name in SYSTEM_COLUMNS))
     read = [*(field.name for field in fields), *chosen]
     order = [next_name(name, read)[0] for name in names]
@@ -120,21 +120,17 @@ def _projection(
 
 def _as_in_schema(pruned: Field, complete: Field) -> Field:
     """Put the nested fields that are left into the order of the schema."""
-    left = {child.id: child for child in pruned.children}
-    if not left or pruned.logical_type != "struct":
+    remaining = {child.id: child for child in pruned.children}
+    if not remaining or pruned.logical_type != "struct":
         return pruned
-    children = tuple(
-        _as_in_schema(left[child.id], child) for child in complete.children if child.id in left
-    )
+    pairs = ((remaining.get(child.id), child) for child in complete.children)
+    children = tuple(_as_in_schema(one, child) for one, child in pairs if one is not None)
     arrow = pruned.arrow.with_type(pa.struct([child.arrow for child in children]))
     return replace(pruned, children=children, arrow=arrow)
 
 
 def _descend_to(field: Field, name: str) -> tuple[tuple[int, ...], pa.Field]:
-    """Return the child indices that lead to `name` below `field`, and its Arrow field.
-
-    The field is nullable where anything above it is. Raises NotFound for a part of a list.
-    """
+    """Return the child indices from `field` to `name`, and its Arrow field. Raises NotFound."""
     if not name:
         return (), field.arrow
     if field.logical_type != "struct":
@@ -205,9 +201,9 @@ class Snapshot:
                 fields, system = projection.fields, projection.system
                 parts = fragment.scan(fields, system, batch_size, first, last, uncut=True)
                 for rows, arrays in parts:
-                    made = projection.batch(rows, arrays)
+                    batch = projection.batch(rows, arrays)
                     for cut in range(0, rows, batch_size):
-                        yield made.slice(cut, batch_size)
+                        yield batch.slice(cut, batch_size)
 
     def bounded(
         self,
@@ -255,11 +251,9 @@ def open_snapshot(store: Store, version: int | None, ctx: Context) -> Snapshot:
     manifest = open_manifest(store.open(name.path), manifest_ctx)
     bases = Bases(store, manifest)
     stable = bool(manifest.message.reader_feature_flags & STABLE_ROW_IDS)
-    fragments = in_order(
-        [FragmentRows(fragment, bases, manifest_ctx, stable) for fragment in manifest.fragments]
-    )
+    rows = [FragmentRows(one, bases, manifest_ctx, stable) for one in manifest.fragments]
     indices = Indices(manifest, bases, manifest_ctx)
-    return Snapshot(store, manifest, name.path, fragments, indices, manifest_ctx)
+    return Snapshot(store, manifest, name.path, in_order(rows), indices, manifest_ctx)
 
 
 def positions_of(rows: Sequence[int] | pa.Array, num_rows: int) -> NDArray[np.int64]:
@@ -283,10 +277,10 @@ def bound_table(
 
     `read_bytes` gives the bytes of the files that are read so far.
     """
-    held = RetainedBytes()
+    retained = RetainedBytes()
     for batch in batches:
         for array in batch.columns:
-            held.add(array)
-        if held.total > limits.expansion_bytes:
-            refuse_table(held.total, read_bytes(), limits, file)
+            retained.add(array)
+        if retained.total > limits.expansion_bytes:
+            refuse_table(retained.total, read_bytes(), limits, file)
         yield batch

@@ -92,25 +92,22 @@ class ReadDocuments(PartitionWriter):
         """Return the number of a token, None when no document holds it."""
         return self._numbers.get(token)
 
-    def _range(self, number: int) -> tuple[int, int]:
-        start, end = np.searchsorted(self._every.tokens, [number, number + 1]).tolist()
-        return start, end
+    def _range(self, number: int) -> slice:
+        return slice(*np.searchsorted(self._every.tokens, [number, number + 1]).tolist())
 
     def document_count(self, number: int) -> int:
         """Return how many documents hold a token."""
-        start, end = self._range(number)
-        return end - start
+        return len(self.postings(number).documents)
 
     def postings(self, number: int) -> Postings:
         """Return the documents that hold a token."""
-        own = slice(*self._range(number))
+        own = self._range(number)
         return Postings(self._every.documents[own], self._every.frequencies[own])
 
     def positions(self, number: int) -> list[Numbers]:
         """Return the positions of a token in its documents. Each is (occurrences,)."""
-        start, end = self._range(number)
-        ends = offsets_of(self._every.frequencies.astype(np.int64))
-        return np.split(self._every.positions, ends[start : end + 1])[1:-1]
+        own, ends = self._range(number), offsets_of(self._every.frequencies.astype(np.int64))
+        return np.split(self._every.positions, ends[own.start : own.stop + 1])[1:-1]
 
 
 @dataclass
@@ -174,9 +171,10 @@ class TextColumn:
     @cached_property
     def opened(self) -> list[tuple[Inverted, list[FragmentRows]]]:
         """The segments, opened, and the fragments that each covers."""
-        opened = []
-        for segment in self.index.segments if self.index is not None else ():
-            assert self.index is not None
+        opened: list[tuple[Inverted, list[FragmentRows]]] = []
+        if self.index is None:
+            return opened
+        for segment in self.index.segments:
             one, covers = self.index.open(segment), segment.covers
             assert isinstance(one, Inverted)
             own = [rows for rows in self.snapshot.fragments if rows.fragment.id in covers]
@@ -233,8 +231,7 @@ class TextColumn:
     @cached_property
     def everywhere(self) -> TextPart:
         """The documents of all rows that no segment covers."""
-        # L.index.fts.score.statistics
-        return self._read(None)
+        return self._read(None)  # L.index.fts.score.statistics
 
     def _read(self, allowed: Places | None) -> TextPart:
         # L.index.fts.unindexed
@@ -244,11 +241,11 @@ class TextColumn:
             scan = rows.scan((self.column.top,), (), RUN_ROWS, 0, rows.num_rows)
             for count, (values,) in scan:
                 own = np.arange(start, start + count)
-                kept = own if allowed is None else own[is_in(own, allowed)]
-                chosen = values.take(pa.array(kept - start)) if len(kept) < count else values
+                taken = own if allowed is None else own[is_in(own, allowed)]
+                chosen = values.take(pa.array(taken - start)) if len(taken) < count else values
                 texts = self.column.unnested(chosen)
-                made = gather(texts, self.analyzer, list_elements=self.list_elements)
-                read.add(kept.astype(np.uint64), made)
+                documents = gather(texts, self.analyzer, list_elements=self.list_elements)
+                read.add(taken.astype(np.uint64), documents)
                 start += count
         return TextPart(read, lambda keys: keys.astype(np.int64))
 
@@ -324,9 +321,8 @@ def text_column(
     try:
         path, _ = indexed_path(snapshot.manifest.schema, path, lists=True)
     except LookupError as error:
-        raise QueryRefused(
-            f"FTS field path '{path}' does not exist in the dataset schema"
-        ) from error
+        found = f"'{path}' does not exist in the dataset schema"
+        raise QueryRefused(f"FTS field path {found}") from error
     indexed = indexed_column(snapshot.manifest.schema, path, lists=True)
     type_ = indexed.field.arrow.type
     if not is_text(indexed.field):
@@ -357,7 +353,6 @@ def text_column(
 
 
 def _named(columns: Sequence[TextColumn]) -> str:
-    """Return the names of the indices of a column, with their granularity."""
     kinds = {False: DocumentGranularity.ROW, True: DocumentGranularity.LIST_ELEMENT}
     names = ((one.index.name, kinds[one.list_elements]) for one in columns if one.index is not None)
     return ", ".join(f"'{name}' ({kind.shown})" for name, kind in sorted(names))

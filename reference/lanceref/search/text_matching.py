@@ -50,7 +50,6 @@ SPARE = 4
 
 SAMPLED = 16
 """One score of so many is ranked before all are."""
-
 Term = tuple[int, str]
 """A place in a query, and a token that may be there."""
 
@@ -127,8 +126,8 @@ class _PartScores:
 
     def _live(self, chosen: Places, scores: Scores) -> Hits:
         places = self._part.places(chosen)
-        kept = places >= 0
-        return Hits(places[kept], scores[kept])
+        mask = places >= 0
+        return Hits(places[mask], scores[mask])
 
 
 def _greatest(scores: Scores, count: int) -> np.float32:
@@ -136,8 +135,7 @@ def _greatest(scores: Scores, count: int) -> np.float32:
     some = scores[::SAMPLED]
     if count < len(some):
         scores = scores[scores >= np.partition(some, -count)[-count]]
-    least: np.float32 = np.partition(scores, -count)[-count]
-    return least
+    return np.float32(np.partition(scores, -count)[-count])
 
 
 def join_hits(hits: Sequence[Hits]) -> Hits:
@@ -180,7 +178,6 @@ def _terms(tokens: Sequence[tuple[str, int]], part: TextPart) -> list[Term]:
 
 
 def _forms(terms: Iterable[Term]) -> dict[int, list[str]]:
-    """Return the tokens at each place."""
     forms: dict[int, list[str]] = {}
     for place, token in terms:
         forms.setdefault(place, []).append(token)
@@ -190,15 +187,15 @@ def _forms(terms: Iterable[Term]) -> dict[int, list[str]]:
 def _similar(column: TextColumn, words: Sequence[Term], query: Match) -> Iterator[Term]:
     """Yield the tokens near words, the first ones of all partitions together."""
     # L.index.fts.fuzzy
-    left = query.max_expansions
+    remaining = query.max_expansions
     for place, word in words:
         prefix = column.prefix(word, query.prefix_length)
         known = [one.documents.tokens for one in column.indexed]
         alike = [near(tokens, word, query.fuzziness, prefix) for tokens in known]
         for token, _ in groupby(merge(*alike)):
-            if not left:
+            if not remaining:
                 return
-            left -= 1
+            remaining -= 1
             yield place, token
 
 
@@ -218,8 +215,8 @@ def phrase(column: TextColumn, query: Phrase) -> Hits:
             scored.add(one)
         chosen, scores = scored.with_words(len(forms))
         if len(forms) > 1:
-            kept = _in_order(part, places, forms, chosen, query.slop)
-            chosen, scores = chosen[kept], scores[kept]
+            ordered = _in_order(part, places, forms, chosen, query.slop)
+            chosen, scores = chosen[ordered], scores[ordered]
         hits.append(scored.hits(chosen, scores, np.float32(1)))
     return join_hits(hits)
 
@@ -231,19 +228,13 @@ def _in_order(
     keys = [tuple(forms) for forms in words]
     positions = {forms: _positions(part, forms, chosen) for forms in dict.fromkeys(keys)}
     gaps = np.diff(places).tolist()
-    kept = [
-        number
-        for number in range(len(chosen))
-        if follows((positions[forms][number] for forms in keys), gaps, slop)
-    ]
-    return np.array(kept, np.int64)
+    documents = zip(*(positions[forms] for forms in keys), strict=True)
+    ordered = [number for number, own in enumerate(documents) if follows(own, gaps, slop)]
+    return np.array(ordered, np.int64)
 
 
 def _positions(part: TextPart, forms: Iterable[str], chosen: Places) -> list[Numbers]:
-    """Return the positions of a word, in any of its forms, in each document.
-
-    Raises QueryRefused where positions are not stored.
-    """
+    """Return the positions of a word in each document. Raises QueryRefused without positions."""
     rows: list[list[Numbers]] = [[] for _ in chosen]
     for token in forms if rows else ():
         number = part.documents.number_of(token)

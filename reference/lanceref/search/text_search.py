@@ -19,16 +19,7 @@ from lanceref.core.integers import difference, intersection, union
 from lanceref.index.full_text.bm25 import Scores, counts, norms, weight
 from lanceref.index.full_text.parameters import DocumentGranularity
 from lanceref.index.full_text.posting_blocks import SMALL
-from lanceref.search.full_text import (
-    Boolean,
-    Boost,
-    CombinedFields,
-    Match,
-    MultiMatch,
-    Phrase,
-    TextQuery,
-    leaves,
-)
+from lanceref.search import full_text
 from lanceref.search.row_locator import Places
 from lanceref.search.snapshot import Snapshot
 from lanceref.search.text_column import ELEMENT_BITS, TextColumn, corpus_of, count_of, text_column
@@ -38,22 +29,23 @@ from lanceref.search.text_matching import match as match_query
 ZERO = np.float32(0)
 
 SCORE = pa.field("_score", pa.float32())
-ELEMENT = pa.field(
-    "_doc_index", pa.list_(pa.field("item", pa.uint32(), nullable=False)), nullable=False
-)
+_PLACE = pa.field("item", pa.uint32(), nullable=False)
+ELEMENT = pa.field("_doc_index", pa.list_(_PLACE), nullable=False)
 """Columns that a search adds: score, and place of the element of a list."""
 
 
 class TextSearch:
     """One query over a version of a table. Raises QueryRefused, NotYet."""
 
-    def __init__(self, snapshot: Snapshot, query: TextQuery, *, fast: bool = False) -> None:
+    def __init__(
+        self, snapshot: Snapshot, query: full_text.TextQuery, *, fast: bool = False
+    ) -> None:
         self._snapshot, self.query, self._fast = snapshot, query, fast
         self.columns: dict[tuple[str, DocumentGranularity | None], TextColumn] = {}
         kinds = set()
-        for one in leaves(query):
+        for one in full_text.leaves(query):
             own = {column.list_elements for column in self._of(one)}
-            if isinstance(one, CombinedFields) and True in own:
+            if isinstance(one, full_text.CombinedFields) and True in own:
                 raise NotYet(
                     "combined_fields (BM25F) scores whole rows and needs a Row document "
                     "granularity FTS index on every target column"
@@ -65,9 +57,8 @@ class TextSearch:
             raise QueryRefused("all leaves of a ListElement FTS query must use the same field")
         self.levels = max(one.levels for one in self.columns.values())
 
-    def _of(self, query: TextQuery) -> list[TextColumn]:
-        """Return the columns of a leaf."""
-        if isinstance(query, CombinedFields):
+    def _of(self, query: full_text.TextQuery) -> list[TextColumn]:
+        if isinstance(query, full_text.CombinedFields):
             columns = [self._column(path, None) for path in query.columns]
             analyzers = [one.analyzer for one in columns if one.opened]
             if not analyzers:
@@ -80,7 +71,7 @@ class TextSearch:
                     one.borrowed = analyzers[0]
                     one.__dict__.pop("analyzer", None)
             return columns
-        assert isinstance(query, Match | Phrase)
+        assert isinstance(query, full_text.Match | full_text.Phrase)
         return [self._column(query.column, query.document_granularity)]
 
     def _column(self, path: str, granularity: DocumentGranularity | None) -> TextColumn:
@@ -103,33 +94,33 @@ class TextSearch:
         for column in self.columns.values():
             column.allowed = allowed
             column.__dict__.pop("read", None)
-        if allowed is None and isinstance(self.query, Match):
+        if allowed is None and isinstance(self.query, full_text.Match):
             return match_query(self._of(self.query)[0], self.query, best)
         hits = self._hits(self.query)
         if allowed is None:
             return hits
-        kept = np.isin(hits.places >> ELEMENT_BITS, allowed)
-        return Hits(hits.places[kept], hits.scores[kept])
+        mask = np.isin(hits.places >> ELEMENT_BITS, allowed)
+        return Hits(hits.places[mask], hits.scores[mask])
 
-    def _hits(self, query: TextQuery) -> Hits:
+    def _hits(self, query: full_text.TextQuery) -> Hits:
         # L.index.fts.boost, L.index.fts.multi-match
         match query:
-            case Match():
+            case full_text.Match():
                 return match_query(self._of(query)[0], query)
-            case Phrase():
+            case full_text.Phrase():
                 return phrase(self._of(query)[0], query)
-            case MultiMatch():
+            case full_text.MultiMatch():
                 return reduce(_better, [self._hits(one) for one in query.matches])
-            case Boost():
+            case full_text.Boost():
                 hits, less = self._hits(query.positive), self._hits(query.negative)
                 share = np.float32(query.negative_boost)
                 return Hits(hits.places, hits.scores - share * _scores_at(hits.places, less))
-            case CombinedFields():
+            case full_text.CombinedFields():
                 return self._combined(query)
-        assert isinstance(query, Boolean)
+        assert isinstance(query, full_text.Boolean)
         return self._boolean(query)
 
-    def _boolean(self, query: Boolean) -> Hits:
+    def _boolean(self, query: full_text.Boolean) -> Hits:
         # L.index.fts.boolean
         musts = [self._hits(one) for one in query.must]
         shoulds = [self._hits(one) for one in query.should]
@@ -143,7 +134,7 @@ class TextSearch:
             scores += _scores_at(places, hits)
         return Hits(places, scores)
 
-    def _combined(self, query: CombinedFields) -> Hits:
+    def _combined(self, query: full_text.CombinedFields) -> Hits:
         """Score documents as if some columns were one."""
         # L.index.fts.combined
         columns = self._of(query)
@@ -154,8 +145,8 @@ class TextSearch:
         pairs = zip(weights, corpora, strict=True)
         num_tokens = sum(float(own) * corpus.num_tokens for own, corpus in pairs)
         words = list(dict.fromkeys(token for token, _ in columns[0].tokens(query.query)))
-        held = [[_frequencies(column, token) for column in columns] for token in words]
-        places = reduce(union, [one.places for word in held for one in word], NONE.places)
+        hits = [[_frequencies(column, token) for column in columns] for token in words]
+        places = reduce(union, [one.places for word in hits for one in word], NONE.places)
         if self._fast:  # rows that a column's index does not cover have no score there
             for one in columns:
                 places = places[np.isin(places >> ELEMENT_BITS, one.covered)]
@@ -164,17 +155,16 @@ class TextSearch:
         lengths = _weighted(weights, [_lengths(one) for one in columns], places)
         norm = norms(lengths, np.float32(num_tokens) / np.float32(num_documents))
         scores, present = np.zeros(len(places), np.float32), np.zeros(len(places), np.int64)
-        for token, word in zip(words, held, strict=True):
+        for token, word in zip(words, hits, strict=True):
             frequencies = _weighted(weights, word, places)
             own = weight(num_documents, max(count_of(one, token) for one in parts))
             scores += np.where(frequencies > 0, own * counts(frequencies, norm), np.float32(0))
             present += frequencies > 0
-        kept = present >= (len(words) if query.every else 1)
-        return Hits(places[kept], scores[kept])
+        mask = present >= (len(words) if query.every else 1)
+        return Hits(places[mask], scores[mask])
 
 
 def _better(one: Hits, other: Hits) -> Hits:
-    """Return the documents of either, with the better score."""
     places, least = union(one.places, other.places), np.float32(-np.inf)
     scores = [_scores_at(places, hits, least) for hits in (one, other)]
     return Hits(places, np.maximum(*scores))
@@ -191,7 +181,6 @@ def _scores_at(places: Places, hits: Hits, missing: np.float32 = ZERO) -> Scores
 
 
 def _frequencies(column: TextColumn, token: str) -> Hits:
-    """Return how often the documents of a column hold a token."""
     parts = []
     for part in column.whole:
         number = part.documents.number_of(token)
@@ -221,7 +210,6 @@ def _live(parts: Sequence[Hits]) -> Hits:
 
 
 def _weighted(weights: Sequence[np.float32], columns: Sequence[Hits], places: Places) -> Scores:
-    """Return the weighted sum of the scores of columns at places."""
     total = np.zeros(len(places), np.float32)
     for own, one in zip(weights, columns, strict=True):
         total += own * _scores_at(places, one)

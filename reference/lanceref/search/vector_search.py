@@ -23,14 +23,7 @@ from lanceref.core.compute import bitmaps
 from lanceref.core.errors import QueryRefused
 from lanceref.index.indices import Index
 from lanceref.index.segment import Moved
-from lanceref.index.vector.searching import (
-    NO_NEIGHBOURS,
-    Neighbours,
-    SearchParameters,
-    concat,
-    search,
-    sum_distances,
-)
+from lanceref.index.vector import searching
 from lanceref.index.vector.vector_index import VectorIndex
 from lanceref.index.vector.vector_kind import Vector
 from lanceref.index.vector.vectors import VectorType, vectors_of
@@ -64,7 +57,7 @@ class VectorQuery:
     metric: Metric | None
     refine_factor: int | None
     use_index: bool
-    search: SearchParameters
+    search: searching.SearchParameters
     missing: int
 
     @property
@@ -75,14 +68,14 @@ class VectorQuery:
 
 def nearest_of(
     batches: Iterable[pa.RecordBatch], query: VectorQuery, vectors: list[AnyVectors], metric: Metric
-) -> list[Neighbours]:
+) -> list[searching.Neighbours]:
     """Return the nearest of rows for each of some queries [q, d].
 
     Batches have the column of the query and the ids of the rows. Raises FormatError; QueryRefused
     where a number of the query is missing, and rows have several vectors of float32.
     """
     refused = query.missing and query.type.multivector and query.type.dtype == np.float32
-    best = [NO_NEIGHBOURS] * len(vectors)
+    best = [searching.NO_NEIGHBOURS] * len(vectors)
     for batch in batches:
         if refused:
             raise QueryRefused(
@@ -90,32 +83,30 @@ def nearest_of(
                 f"got {query.missing} null(s)"
             )
         near = exact_distances(batch, query.column, vectors, metric)
-        best = [
-            concat([before, one.within(query.search.range)]).best(query.k)
-            for before, one in zip(best, near, strict=True)
-        ]
+        near = [one.within(query.search.range) for one in near]
+        best = [searching.concat(pair).best(query.k) for pair in zip(best, near, strict=True)]
     return best
 
 
 def exact_distances(
     batch: pa.RecordBatch, column: str, queries: list[AnyVectors], metric: Metric
-) -> list[Neighbours]:
+) -> list[searching.Neighbours]:
     """Return the rows that have vectors, for each query [q, d]."""
     # L.index.vector.search.no-number
-    held, ids = vectors_of(batch.column(column)), batch.column(ROW_ID).to_numpy()
-    first = np.flatnonzero(np.diff(held.rows, prepend=-1))
-    rows, neighbours = ids[held.rows[first]], []
+    vectors, ids = vectors_of(batch.column(column)), batch.column(ROW_ID).to_numpy()
+    first = np.flatnonzero(np.diff(vectors.rows, prepend=-1))
+    rows, neighbours = ids[vectors.rows[first]], []
     for query in queries:
-        near = distances(query, held.values, metric)
-        if len(first) < len(held.rows):
+        near = distances(query, vectors.values, metric)
+        if len(first) < len(vectors.rows):
             near = np.fmin.reduceat(near, first, axis=1)
         total = near[0] if len(near) == 1 else near.sum(0, np.float32)
-        neighbours.append(Neighbours(rows, total))
+        neighbours.append(searching.Neighbours(rows, total))
     return neighbours
 
 
 class VectorSearch:
-    """One query, or a batch of them, over a version of a table, or some of its fragments."""
+    """One query, or a batch of them, over fragments; a `fast` one only over indexed ones."""
 
     def __init__(
         self,
@@ -125,7 +116,6 @@ class VectorSearch:
         *,
         fast: bool = False,
     ) -> None:
-        """Describe a search; a `fast` one leaves out rows that no segment covers."""
         self._snapshot, self.query, self._fast = snapshot, query, fast
         self._fragments = snapshot.fragments if fragments is None else fragments
 
@@ -139,12 +129,10 @@ class VectorSearch:
     @cached_property
     def _of_column(self) -> Index | None:
         """The first index over the vectors, None when none is wanted."""
-        query, snapshot = self.query, self._snapshot
-        if query.use_index and snapshot.manifest.indices:
-            for index in snapshot.indices.known:
-                if index.kind is Vector and index.field_id == query.field_id:
-                    return index
-        return None
+        if not self.query.use_index or not self._snapshot.manifest.indices:
+            return None
+        every = (one for one in self._snapshot.indices.known if one.kind is Vector)
+        return next((one for one in every if one.field_id == self.query.field_id), None)
 
     @property
     def metric(self) -> Metric:
@@ -175,10 +163,10 @@ class VectorSearch:
         covered = bitmaps.BitMap()
         if self.index is not None:
             covered = covered.union(*(one.segment.covers for one in self._segments))
-        left = [rows for rows in self._fragments if rows.fragment.id not in covered]
-        return [] if self._fast else left
+        uncovered = [rows for rows in self._fragments if rows.fragment.id not in covered]
+        return [] if self._fast else uncovered
 
-    def nearest(self, condition: Condition | None) -> list[Neighbours]:
+    def nearest(self, condition: Condition | None) -> list[searching.Neighbours]:
         """Return the rows of each query, the nearest first. Raises FormatError."""
         # L.index.vector.search.order
         query, unindexed = self.query, self.unindexed
@@ -190,21 +178,20 @@ class VectorSearch:
             exact = bool(unindexed) or query.refine_factor is not None
             near = self._candidates(vectors, condition)
             parts.append(self._with_exact_distances(near, vectors) if exact else near)
-        return [concat(some).best(query.k) for some in zip(*parts, strict=True)]
+        return [searching.concat(some).best(query.k) for some in zip(*parts, strict=True)]
 
     def _candidates(
         self, vectors: list[AnyVectors], condition: Condition | None
-    ) -> list[Neighbours]:
+    ) -> list[searching.Neighbours]:
         """Return the rows that the segments of the index find for each query."""
         # L.index.vector.search.several
         query, every = self.query, np.concatenate(vectors)
-        near = [
-            search(one, every, query.search, self._live_rows(one, condition))
-            for one in self._segments
-        ]
-        best = [concat(parts).best(query.search.k) for parts in zip(*near, strict=True)]
+        live = [self._live_rows(one, condition) for one in self._segments]
+        pairs = zip(self._segments, live, strict=True)
+        near = [searching.search(one, every, query.search, alive) for one, alive in pairs]
+        best = [searching.concat(parts).best(query.search.k) for parts in zip(*near, strict=True)]
         if query.type.multivector:
-            best = [sum_distances(best).best(query.k * (query.refine_factor or 1))]
+            best = [searching.sum_distances(best).best(query.k * (query.refine_factor or 1))]
         return best
 
     def _live_rows(self, index: VectorIndex, condition: Condition | None) -> Moved:
@@ -220,9 +207,8 @@ class VectorSearch:
         return live
 
     def _with_exact_distances(
-        self, near: list[Neighbours], vectors: list[AnyVectors]
-    ) -> list[Neighbours]:
-        """Return rows by their exact distances."""
+        self, near: list[searching.Neighbours], vectors: list[AnyVectors]
+    ) -> list[searching.Neighbours]:
         # L.index.vector.search.refine
         exact = []
         for one, own in zip(near, vectors, strict=True):

@@ -36,7 +36,6 @@ _BATCHES_SLOT = 3
 
 _BLOCK_BYTES = 24
 """Size of the footer's entry of one batch: i64 position, i32 size of the metadata, i64 body."""
-
 _HEADER_SLOT, _BUFFERS_SLOT, _COMPRESSION_SLOT, _CODEC_SLOT = 2, 2, 3, 0
 
 Body = tuple[list[tuple[int, int]], str | None]
@@ -151,7 +150,6 @@ def _parse_body(metadata: bytes) -> Body:
 
 
 def _child(data: bytes, table: int, slot: int) -> int:
-    """Return the place that the offset in a table's slot leads to."""
     place = _slot(data, table, slot)
     return place + _unsigned(data, place, 4)
 

@@ -69,15 +69,13 @@ class Bases:
 
     def open_listed_file(self, path: str, base_id: int | None) -> Source:
         """Open a data or deletion file by a path with its folder. Raises FormatError likewise."""
-        clause = "L.table.files.exist"
+        clause, found = "L.table.files.exist", "a file that cannot be read"
         try:
             store = self.store_of(base_id)  # Unreadable: it is not allowed
             try:
                 return store.open(path)
             except Unreadable as error:
-                raise FormatError(
-                    clause, self._place, "a file that cannot be read", path
-                ) from error
+                raise FormatError(clause, self._place, found, path) from error
         except NotFound as error:
             raise FormatError(clause, self._place, "no such file", path) from error
 
@@ -122,7 +120,6 @@ TRANSACTIONS = "_transactions"
 
 OF_A_TABLE = (DATA_FOLDER, DELETIONS, INDICES, TRANSACTIONS, VERSIONS)
 """Folders directly below the root of a table or of a branch."""
-
 
 DATA_FILE, DELETION_FILE = OF_ROWS = "data file", "deletion file"
 """Kinds of what holds the rows of a version."""

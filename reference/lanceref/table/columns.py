@@ -69,7 +69,6 @@ class NullColumn:
 
 
 def _row_bytes(type_: pa.DataType) -> int:
-    """Return about how many bytes a null of this type takes."""
     if pa.types.is_fixed_size_list(type_):
         return 1 + int(type_.list_size) * _row_bytes(type_.value_type)
     if pa.types.is_fixed_size_binary(type_):
@@ -231,9 +230,8 @@ class FragmentReader:
         else:
             parts = [self._part(self._prune(field, file), file) for file in holders]
             base = split_column(field.arrow.type, parts, place)
-        patches = [
-            one for overlay in self.fragment.overlays for one in self._patches(field, overlay)
-        ]
+        overlays = self.fragment.overlays
+        patches = [one for overlay in overlays for one in self._patches(field, overlay)]
         return overlaid_column(base, patches) if patches else base
 
     def cached_column(self, field: Field) -> ColumnReader:
@@ -298,13 +296,14 @@ class FragmentReader:
 
     def _prune(self, field: Field, file: file_entries.FileOfFragment) -> Field:
         """Keep of a nested field what `file` holds. Raises BadSchema where that makes no type."""
-        kept = tuple(
+        children = tuple(
             child if _holds_all(file, child) else self._prune(child, file)
             for child in field.children
             if _holds(file, child)
         )
-        type_ = arrow_type(field.logical_type, [child.arrow for child in kept], self.fragment.place)
-        return replace(field, children=kept, arrow=field.arrow.with_type(type_))
+        below = [child.arrow for child in children]
+        type_ = arrow_type(field.logical_type, below, self.fragment.place)
+        return replace(field, children=children, arrow=field.arrow.with_type(type_))
 
 
 def _holds(file: file_entries.FileOfFragment, field: Field) -> bool:

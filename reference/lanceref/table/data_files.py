@@ -37,11 +37,8 @@ from lanceref.file.schema import Field, LanceSchema
 from lanceref.proto import table_pb2
 from lanceref.storage import Store
 from lanceref.storage.protocol import Draft
-from lanceref.table.bases import open_base
+from lanceref.table.bases import DATA_FOLDER, open_base
 from lanceref.table.logical import with_children
-
-FOLDER = "data"
-"""Where data files are below a table's root."""
 
 MAX_ROWS_PER_FILE = 1 << 20
 MAX_BYTES_PER_FILE = 90 << 30
@@ -64,7 +61,7 @@ class Home:
     """Where data files go: a folder of a store, and the id of its base (None: the table's root)."""
 
     store: Store
-    folder: str = FOLDER
+    folder: str = DATA_FOLDER
     base_id: int | None = None
 
     def path(self, name: str) -> str:
@@ -84,7 +81,7 @@ def homes(
         named = [base for base in known if base.HasField("name") and base.name == name]
         named += [base for base in known if base.path == name]
         if named:
-            folder = FOLDER if named[0].is_dataset_root else ""
+            folder = DATA_FOLDER if named[0].is_dataset_root else ""
             found.append(Home(open_base(store, named[0], branch), folder, named[0].id))
         elif name == uri:
             found.append(Home(store))
@@ -246,17 +243,13 @@ def file_entry(
     """
     ids = [owner.id for top in schema.fields for owner in column_owners(top, version)]
     indices = list(range(len(ids)))
-    if version == V0_1:
+    if version == V0_1:  # L.table.datafile.legacy-order
         ids, indices = sorted(one.id for one in schema.flat()), []
     major, minor = version if version == V2_0 else FOOTER_WORDS[version]
-    return table_pb2.DataFile(
-        path=name,
-        fields=ids,
-        column_indices=indices,
-        file_major_version=major,
-        file_minor_version=minor,
-        file_size_bytes=size_bytes,
-    )
+    entry = table_pb2.DataFile(path=name, fields=ids, column_indices=indices)
+    entry.file_major_version, entry.file_minor_version = major, minor
+    entry.file_size_bytes = size_bytes
+    return entry
 
 
 def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion) -> LanceSchema:
@@ -272,26 +265,26 @@ def appended_schema(table: LanceSchema, rows: LanceSchema, version: FileVersion)
     return replace(stored, fields=tuple(sorted(fields, key=lambda one: order.index(one.id))))
 
 
-def check_whole(fields: Set[int], held: Set[int]) -> None:
+def check_whole(fields: Set[int], stored: Set[int]) -> None:
     """Raise SchemaRefused where files of 0.1 hold not every field of a table."""
-    missing = fields - held
+    missing = fields - stored
     if missing:
         raise SchemaRefused(f"a 0.1 file holds every field, but {sorted(missing)} are missing")
 
 
 def _match(
-    wanted: Sequence[Field], given: Sequence[Field], above: str
+    wanted: Sequence[Field], rows: Sequence[Field], above: str
 ) -> tuple[tuple[Field, ...], list[str]]:
     """Return the matched fields of `wanted` and what is wrong; `above` is their parent's path."""
     by_name = {field.name: field for field in wanted}
-    names = {one.name for one in given}
+    names = {one.name for one in rows}
     missing = [f"{above}{f.name}" for f in wanted if f.name not in names and not f.nullable]
-    unexpected = [f"{above}{f.name}" for f in given if f.name not in by_name]
+    unexpected = [f"{above}{f.name}" for f in rows if f.name not in by_name]
     if missing or unexpected:
         listed = f"missing=[{', '.join(missing)}], unexpected=[{', '.join(unexpected)}]"
         return (), [f"fields did not match, {listed}"]
     matched, problems = [], []
-    for one in given:
+    for one in rows:
         own, path = by_name[one.name], f"{above}{one.name}"
         types = own.logical_type, one.logical_type
         if types[0] != types[1]:

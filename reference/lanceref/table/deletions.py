@@ -47,7 +47,6 @@ FOLDER = "_deletions"
 
 ARROW_BUFFERS = (("validity", "bitmap"), ("row_id", "uint32[]"))
 """Name and kind in spans of the buffers of the one column."""
-
 EXTENSIONS: dict[int, str] = {
     table_pb2.DeletionFile.ARROW_ARRAY: ".arrow",
     table_pb2.DeletionFile.BITMAP: ".bin",
@@ -59,7 +58,6 @@ COPIES = 4
 
 BITMAP_FROM = 5000
 """Deleted rows from which on they are written as a bitmap."""
-
 _SCHEMA = pa.schema([pa.field("row_id", pa.uint32(), nullable=False)])
 
 
@@ -81,7 +79,11 @@ def read_deletions(
     is not below `num_rows`; None: unknown: (deleted rows,).
     """
     file = FileBytes(source, ctx.during("metadata"))
-    rows = _parse(file)
+    rows: NDArray[np.uint32] | bitmaps.BitMap  # a bitmap takes no more memory than its bytes
+    if source.path.endswith(".arrow"):
+        rows = _parse_arrow(file.whole("deletion file", "L.table.deletions.arrow"))
+    else:
+        rows = parse_set(file.whole("deletion file", "L.table.deletions.bitmap"))
     place = file.ctx.at(0, file.size)
     if num_deleted is not None and len(rows) != num_deleted:
         error = FormatError("L.table.deletions.count", place, len(rows), f"{num_deleted} rows")
@@ -94,20 +96,12 @@ def read_deletions(
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.to_array(), np.uint32)
 
 
-def _parse(file: FileBytes) -> NDArray[np.uint32] | bitmaps.BitMap:
-    """Return the rows of a deletion file, ascending; a bitmap takes no more than its bytes."""
-    if file.source.path.endswith(".arrow"):
-        return _parse_arrow(file.whole("deletion file", "L.table.deletions.arrow"))
-    return parse_set(file.whole("deletion file", "L.table.deletions.bitmap"))
-
-
 def _parse_arrow(cursor: Cursor) -> NDArray[np.uint32]:
     """Read the one column of an Arrow file. Its values come from the library."""
     ctx, clause = cursor.ctx, "L.table.deletions.arrow"
     place, data = ctx.at(cursor.offset, cursor.remaining), pa.py_buffer(cursor.data)
-    expect(
-        "L.table.deletions.arrow-magic", bytes(cursor.data[: len(MAGIC)]), MAGIC, place, BadMagic
-    )
+    magic = bytes(cursor.data[: len(MAGIC)])
+    expect("L.table.deletions.arrow-magic", magic, MAGIC, place, BadMagic)
     try:
         file = pa.ipc.open_file(data)
         if file.schema.names != ["row_id"] or file.schema.types != [pa.uint32()]:

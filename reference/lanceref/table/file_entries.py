@@ -78,13 +78,18 @@ class FileOfFragment:
     base_id: int | None
 
 
+def version_of(entry: table_pb2.DataFile) -> FileVersion | None:
+    """Return the version of a data file by its entry, None for an unknown one."""
+    return FROM_WORDS.get((entry.file_major_version, entry.file_minor_version))
+
+
 def parse_entry(
     entry: table_pb2.DataFile, known: Mapping[int, Field], ctx: Context, place: Place
 ) -> FileOfFragment:
     """Check and return a data file's entry, given the fields by id. Raises FormatError."""
-    words = (entry.file_major_version, entry.file_minor_version)
-    version = FROM_WORDS.get(words)
+    version = version_of(entry)
     if version is None:
+        words = (entry.file_major_version, entry.file_minor_version)
         raise UnknownVersion("L.table.datafile.version", place, f"version {words}", "0.1 to 2.3")
     check_path(entry.path, ctx, place)
     fields, indices = list(entry.fields), list(entry.column_indices)
@@ -239,9 +244,8 @@ def parse_coverage(
     if entry.HasField("shared_offset_bitmap"):
         offset_sets = [parse_offsets(entry.shared_offset_bitmap, ctx, place)] * len(fields)
     else:
-        offset_sets = [
-            parse_offsets(one, ctx, place) for one in entry.field_coverage.offset_bitmaps
-        ]
+        stored = entry.field_coverage.offset_bitmaps
+        offset_sets = [parse_offsets(one, ctx, place) for one in stored]
         if len(offset_sets) != len(fields):
             found = f"{len(offset_sets)} sets of offsets for {len(fields)} fields"
             if len(offset_sets) < len(fields):
@@ -328,16 +332,16 @@ def _put(array: pa.Array, path: tuple[str, ...], at: Offsets, values: pa.Array) 
 
 
 def units(
-    field: Field, held: Container[int], version: FileVersion, path: tuple[str, ...] = ()
+    field: Field, columns: Container[int], version: FileVersion, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Field]]:
     """Yield what a file holds of a field, whole: the field, or where it is a struct those below."""
-    if not any(owner.id in held for owner in column_owners(field, version) if owner.is_leaf):
+    if not any(owner.id in columns for owner in column_owners(field, version) if owner.is_leaf):
         return
     if field.logical_type != "struct" or field.is_leaf:
         yield path, field
         return
     for child in field.children:
-        yield from units(child, held, version, (*path, child.name))
+        yield from units(child, columns, version, (*path, child.name))
 
 
 def checked_offsets(overlay: Overlay, unit: Field, opened: DataFile, rows: int) -> Offsets:
@@ -366,11 +370,11 @@ def with_ancestors(
     structs = next((one for one in trails if one is not None), [])
     field, columns = unit, dict(columns)
     for number, struct in enumerate(structs):
-        held = replace(struct, id=ANCESTOR - number, children=(field,))
+        ancestor = replace(struct, id=ANCESTOR - number, children=(field,))
         type_ = pa.struct([field.arrow])
         if struct.id in opened.assigned:
-            columns[held.id] = opened.assigned[struct.id]
-        field = replace(held, arrow=struct.arrow.with_type(type_))
+            columns[ancestor.id] = opened.assigned[struct.id]
+        field = replace(ancestor, arrow=struct.arrow.with_type(type_))
     return field, len(structs), columns
 
 

@@ -33,7 +33,6 @@ ZONE_WRITE_SEED = 65536
 
 MANAGED_KEY = "lance.blob.managed"
 """Schema metadata of a table that keeps blobs in objects of its own."""
-
 PAIRED = (MIXED_DATA_FILE_VERSIONS, FRAGMENT_REUSE_INDEX, MANAGED_BLOBS, ZONE_WRITE_SEED)
 """Bits that are set in both words or in none."""
 

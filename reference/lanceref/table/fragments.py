@@ -118,13 +118,11 @@ def _file_of(
     layout = (tuple(entry.fields[:]), tuple(entry.column_indices[:]), major, minor)
     like = checked.get(layout)
     if like is None or ctx.validating:
-        like = checked[layout] = file_entries.parse_entry(entry, known, ctx, place)
-        return like
+        checked[layout] = file_entries.parse_entry(entry, known, ctx, place)
+        return checked[layout]
     file_entries.check_path(entry.path, ctx, place)
-    size = int(entry.file_size_bytes)
-    return file_entries.FileOfFragment(
-        entry.path, like.version, like.columns, size, file_entries.base_of(entry)
-    )
+    size, base = int(entry.file_size_bytes), file_entries.base_of(entry)
+    return file_entries.FileOfFragment(entry.path, like.version, like.columns, size, base)
 
 
 def _check_shared(

@@ -44,9 +44,6 @@ from lanceref.table.columns import FragmentReader
 Ids = NDArray[np.uint64]
 Offsets = NDArray[np.int64]
 
-SEGMENT_BYTES = 24
-"""What a segment takes besides its holes, bits or values, as the writer estimates."""
-
 WIDTHS = {"u16_array": "<u2", "u32_array": "<u4", "u64_array": "<u8"}
 """Type of the numbers of an array by its arm."""
 
@@ -177,8 +174,8 @@ def _array(array: pb.EncodedU64Array, place: Place) -> Ids:
     arm = array.WhichOneof("array")
     if arm is None:
         raise FormatError("L.table.row-ids.array", place, "an array without a type", "a type")
-    held, dtype = getattr(array, arm), np.dtype(WIDTHS[arm])
-    base, data = (0, held.values) if arm == "u64_array" else (held.base, held.offsets)
+    message, dtype = getattr(array, arm), np.dtype(WIDTHS[arm])
+    base, data = (0, message.values) if arm == "u64_array" else (message.base, message.offsets)
     if len(data) % dtype.itemsize:
         wanted = f"a multiple of {dtype.itemsize}"
         raise FormatError("L.table.row-ids.array-width", place, f"{len(data)} bytes", wanted)
@@ -229,12 +226,8 @@ def encode_segment(ids: Ids) -> pb.U64Segment:
     if not holes:
         return _range(start, end)
     # Estimates of the official writer, which decide what it writes.
-    by_form = {
-        "holes": SEGMENT_BYTES + 4 * holes,
-        "bitmap": SEGMENT_BYTES + -(-(end - start) // 8),
-        "sorted": SEGMENT_BYTES + 2 * len(ids),
-    }
-    form = min(by_form, key=by_form.__getitem__)
+    sizes = {"holes": 4 * holes, "bitmap": -(-(end - start) // 8), "sorted": 2 * len(ids)}
+    form = min(sizes, key=sizes.__getitem__)  # of equal ones the first
     if form == "sorted":
         return pb.U64Segment(sorted_array=encode_array(ids))
     present = np.zeros(end - start, np.bool_)
@@ -269,7 +262,6 @@ def _range(start: int, end: int) -> pb.U64Segment:
 ROW_ID = "_rowid"
 CREATED_AT = "_row_created_at_version"
 LAST_UPDATED_AT = "_row_last_updated_at_version"
-
 
 STORED = {
     ROW_ID: ("inline_row_ids", "column_row_ids", -3),

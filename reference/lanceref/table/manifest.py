@@ -82,7 +82,6 @@ MAGIC = b"LANC"
 
 FOOTER_VERSIONS = ((0, 2), (0, 1))
 """The version words of a footer: of today's manifests, and of those by releases before 1.0."""
-
 TAIL_BYTES = 64 * 1024
 """Bytes read from the end at first."""
 
@@ -141,10 +140,8 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     extent, message = _section(file, position, table_pb2.Manifest, "manifest")
     place, end = file.ctx.at(extent.offset, extent.size), file.size - FOOTER_BYTES
     if extent.end != end:  # a zero in place of the length would be an empty message
-        error = OutOfRange(
-            "L.table.manifest.end", file.ctx.at(extent.offset, 4), extent.end, f"an end at {end}"
-        )
-        file.ctx.refuse(error)
+        head = file.ctx.at(extent.offset, 4)
+        file.ctx.refuse(OutOfRange("L.table.manifest.end", head, extent.end, f"an end at {end}"))
     check_flags(message, file.ctx, place)
     _check_format(message, file.ctx, place)
     try:
@@ -169,9 +166,8 @@ def open_manifest(source: Source, ctx: Context) -> Manifest:
     _own_remaining_bytes(file, taken)
     fragments = parse_fragments(message, schema, file.ctx, place)
     if message.HasField("index_section"):
-        check_index_entries(
-            indices, message, schema, file.ctx, file.ctx.at(where.offset, where.size)
-        )
+        section_place = file.ctx.at(where.offset, where.size)
+        check_index_entries(indices, message, schema, file.ctx, section_place)
     if file.ctx.validating:
         lint_marks(message, schema, file.ctx, place)
     return Manifest(message, schema, fragments, indices, transaction, place, dictionaries)
@@ -233,12 +229,12 @@ def _transaction(
 def _check_format(manifest: table_pb2.Manifest, ctx: Context, place: Place) -> None:
     """Check the storage format and the time of a version."""
     if manifest.HasField("data_format"):
-        given = manifest.data_format
-        if given.file_format != "lance":
-            ctx.reject("L.table.format.file-format", place, repr(given.file_format), "'lance'")
-        if given.version not in STORAGE_VERSIONS:
+        stated = manifest.data_format
+        if stated.file_format != "lance":
+            ctx.reject("L.table.format.file-format", place, repr(stated.file_format), "'lance'")
+        if stated.version not in STORAGE_VERSIONS:
             wanted = ", ".join(STORAGE_VERSIONS)
-            raise UnknownVersion("L.table.format.version", place, repr(given.version), wanted)
+            raise UnknownVersion("L.table.format.version", place, repr(stated.version), wanted)
     stamp = manifest.timestamp
     if not (FIRST_SECOND <= stamp.seconds < END_SECOND and 0 <= stamp.nanos < 10**9):
         found = f"{stamp.seconds} s, {stamp.nanos} ns"

@@ -38,7 +38,6 @@ MAIN = "main"
 
 LIMIT_BYTES = 2**20
 """No ref is larger; the rest of a larger file is not read."""
-
 _SEGMENT = re.compile(r"[\w.\-]+")
 
 
@@ -59,10 +58,8 @@ def check_tag_name(name: str) -> None:
 def check_branch_name(name: str) -> None:
     """Raise OperationRefused for a name that no branch may have."""
     if name == MAIN:
-        raise OperationRefused(
-            f'Ref is invalid: "{MAIN}" is reserved for the default branch; '
-            "use a different branch name"
-        )
+        found = f'"{MAIN}" is reserved for the default branch; use a different branch name'
+        raise OperationRefused(f"Ref is invalid: {found}")
     for is_broken, rule in (
         (not name, "be empty"),
         (name.startswith("/") or name.endswith("/"), "start or end with a '/'"),
@@ -204,7 +201,6 @@ def check_reference(source: Source, ctx: Context) -> None:
 
 
 def _parse(source: Source, ctx: Context, clause: str, fields: _Fields) -> _Values:
-    """Return the values of a reference by their names. Raises FormatError."""
     data = bytes(source.read(0, min(source.size, LIMIT_BYTES)))
     place = ctx.during("metadata").at(0, len(data))
     try:
@@ -236,9 +232,8 @@ def _value(ref: Mapping[str, object], key: str, kind: str) -> object:
         if kind == "texts":
             return {name: str(text) for name, text in value.items()}
         pairs = value.get("version_mapping", [])
-        if not isinstance(pairs, list) or any(
-            not isinstance(pair, list) or len(pair) != 2 for pair in pairs
-        ):
+        is_list = isinstance(pairs, list)
+        if not is_list or any(not isinstance(one, list) or len(one) != 2 for one in pairs):
             raise ValueError("an object with a list of pairs")
         return [(version, str(uuid)) for version, uuid in pairs]
     if kind == "number if present" and key not in ref:

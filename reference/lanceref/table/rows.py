@@ -45,7 +45,6 @@ POSITION = "_position"
 
 KEPT_ROWS = 1 << 16
 """A scan of fewer rows of a fragment, but not of all, is likely to be followed by another."""
-
 Offsets = NDArray[np.int64]
 
 NO_OFFSETS = np.empty(0, np.int64)
@@ -101,7 +100,7 @@ class FragmentRows:
         """Offsets of the deleted rows, ascending: (deleted rows,). Raises FormatError."""
         entry = self.fragment.deletion_file
         if entry is None:
-            return np.empty(0, np.int64)
+            return NO_OFFSETS
         path = deletion_path(self.fragment.id, entry, self.fragment.place)
         source = self._bases.open_listed_file(path, base_of(entry))
         ctx = replace(self._ctx, file=PurePosixPath(path).name)
@@ -172,10 +171,8 @@ class FragmentRows:
         `positions` (n,).
         """
         offsets = self.offsets(positions)
-        arrays = [
-            self._checked(field, self.columns.cached_column(field).take(offsets))
-            for field in fields
-        ]
+        column = self.columns.cached_column
+        arrays = [self._checked(field, column(field).take(offsets)) for field in fields]
         arrays += [self._system(name, offsets) for name in system]
         self.columns.end_call()
         return arrays

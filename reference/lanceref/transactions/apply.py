@@ -35,40 +35,29 @@ from lanceref.storage.manifests.manifest_names import DETACHED
 from lanceref.table.bases import free_id
 from lanceref.table.data_files import check_whole
 from lanceref.table.flags import STABLE_ROW_IDS, STICKY
-from lanceref.table.lineage import CREATED_AT, LAST_UPDATED_AT, ROW_ID
+from lanceref.table.lineage import STORED
 from lanceref.table.manifest import Manifest, open_manifest
-from lanceref.transactions import fragment_operations, index_entries
+from lanceref.transactions import fragment_operations, index_entries, manifest_builder
 from lanceref.transactions.conflict import moves_fields
-from lanceref.transactions.manifest_builder import (
-    REUSE_INDEX,
-    Builder,
-    Staged,
-    StoredVersions,
-    assign,
-    begin,
-    copy_of,
-    finish,
-    storage_version_of,
-)
 from lanceref.transactions.row_lineage import assign_row_ids, overlay, set_created
 
 V = TypeVar("V", str, bytes)
 
 
-def append(builder: Builder) -> None:
+def append(builder: manifest_builder.Builder) -> None:
     """Add the fragments of an Append. Raises SchemaRefused for files of 0.1 without all fields."""
-    given = builder.transaction.append.fragments
-    if storage_version_of(builder.message) == V0_1:
-        for fragment in given:
-            held = {one for file in fragment.files for one in file.fields}
-            check_whole(builder.field_ids, held)
-    _add(builder, given)
+    fragments = builder.transaction.append.fragments
+    if manifest_builder.storage_version_of(builder.message) == V0_1:
+        for fragment in fragments:
+            ids = {one for file in fragment.files for one in file.fields}
+            check_whole(builder.field_ids, ids)
+    _add(builder, fragments)
 
 
-def overwrite(builder: Builder) -> None:
+def overwrite(builder: manifest_builder.Builder) -> None:
     """Put the fragments, schema and storage version of an Overwrite in place, under new ids."""
     staged, message = builder.staged, builder.message
-    given = builder.transaction.overwrite
+    operation = builder.transaction.overwrite
     builder.indices.clear()
     builder.dictionaries = dict(staged.dictionaries)
     del message.fragments[:]
@@ -76,15 +65,15 @@ def overwrite(builder: Builder) -> None:
         builder.set_schema()
     message.data_format.file_format = "lance"
     message.data_format.version = str(staged.storage_version)
-    message.config.update(given.config_upsert_values)
-    message.base_paths.extend(given.initial_bases)
-    added = list(map(copy_of, given.fragments))
-    for one in added:
-        one.ClearField("id")
+    message.config.update(operation.config_upsert_values)
+    message.base_paths.extend(operation.initial_bases)
+    added = list(map(manifest_builder.copy_of, operation.fragments))
+    for fragment in added:
+        fragment.ClearField("id")
     _add(builder, added)
 
 
-def _add(builder: Builder, fragments: Iterable[table_pb2.DataFragment]) -> None:
+def _add(builder: manifest_builder.Builder, fragments: Iterable[table_pb2.DataFragment]) -> None:
     """Add fragments under new ids; in a stable table their rows get ids and versions."""
     added = builder.new_ids(fragments)
     if builder.stable:
@@ -94,10 +83,10 @@ def _add(builder: Builder, fragments: Iterable[table_pb2.DataFragment]) -> None:
     builder.message.fragments.extend(added)
 
 
-def restore(builder: Builder) -> None:
+def restore(builder: manifest_builder.Builder) -> None:
     """Put the content of an older version in place. Raises VersionNotFound."""
     old = builder.stored.manifest(builder.transaction.restore.version)
-    latest, message = builder.message, copy_of(old.message)
+    latest, message = builder.message, manifest_builder.copy_of(old.message)
     message.version = latest.version
     message.next_row_id = max(message.next_row_id, latest.next_row_id)
     if latest.HasField("branch"):
@@ -109,7 +98,7 @@ def restore(builder: Builder) -> None:
         builder.note_id(latest.max_fragment_id)
 
 
-def reserve_fragments(builder: Builder) -> None:
+def reserve_fragments(builder: manifest_builder.Builder) -> None:
     """Raise the highest fragment id by a number."""
     count, message = builder.transaction.reserve_fragments.num_fragments, builder.message
     highest = message.max_fragment_id if message.HasField("max_fragment_id") else -1
@@ -117,16 +106,16 @@ def reserve_fragments(builder: Builder) -> None:
         message.max_fragment_id = highest + count
 
 
-def rewrite(builder: Builder) -> None:
+def rewrite(builder: manifest_builder.Builder) -> None:
     """Put the new fragments of each group in place of its old ones.
 
     Raises CommitConflict when an old one was removed, OperationRefused for new ones without row ids
     in a table that has them, or for a group that an index covers in part.
     """
-    given, groups = builder.transaction.rewrite, []
+    operation, groups = builder.transaction.rewrite, []
     index_entries.uncover_overlaid(builder)
     live = {one.id for one in builder.message.fragments}
-    for group in given.groups:
+    for group in operation.groups:
         old = [one.id for one in group.old_fragments]
         if not live.issuperset(old):
             version = builder.message.version - 1
@@ -134,62 +123,61 @@ def rewrite(builder: Builder) -> None:
         new = builder.new_ids(group.new_fragments)
         if builder.stable and any(one.WhichOneof("row_id_sequence") is None for one in new):
             raise OperationRefused("rewritten fragments of a table with stable row ids have none")
-        kept = [one for one in builder.message.fragments if one.id not in old]
-        assign(builder.message.fragments, [*kept, *new])
+        remaining = [one for one in builder.message.fragments if one.id not in old]
+        manifest_builder.assign(builder.message.fragments, [*remaining, *new])
         groups.append((old, [one.id for one in new]))
     if builder.stable:
-        index_entries.move_bitmaps(
-            builder, groups, {one.old_id.uuid for one in given.rewritten_indices}
-        )
-    index_entries.swap_rewritten(builder, given.rewritten_indices, groups)
+        rewritten = {one.old_id.uuid for one in operation.rewritten_indices}
+        index_entries.move_bitmaps(builder, groups, rewritten)
+    index_entries.swap_rewritten(builder, operation.rewritten_indices, groups)
     reuse = builder.staged.reuse_index
     if reuse is not None:
-        others = [one for one in builder.indices if one.name != REUSE_INDEX]
+        others = [one for one in builder.indices if one.name != manifest_builder.REUSE_INDEX]
         builder.indices[:] = [*others, reuse]
 
 
-def update_config(builder: Builder) -> None:
+def update_config(builder: manifest_builder.Builder) -> None:
     """Edit the maps of an UpdateConfig. Raises OperationRefused for a field that does not exist."""
-    given, message = builder.transaction.update_config, builder.message
-    if given.HasField("config_updates"):
-        _edit(message.config, given.config_updates, str)
-    if given.HasField("table_metadata_updates"):
-        _edit(message.table_metadata, given.table_metadata_updates, str)
-    if given.HasField("schema_metadata_updates"):
-        _edit(message.schema_metadata, given.schema_metadata_updates, str.encode)
+    edits, message = builder.transaction.update_config, builder.message
+    if edits.HasField("config_updates"):
+        _edit(message.config, edits.config_updates, str)
+    if edits.HasField("table_metadata_updates"):
+        _edit(message.table_metadata, edits.table_metadata_updates, str)
+    if edits.HasField("schema_metadata_updates"):
+        _edit(message.schema_metadata, edits.schema_metadata_updates, str.encode)
     by_id = {one.id: one for one in message.fields}
-    for number, edit in given.field_metadata_updates.items():
+    for number, edit in edits.field_metadata_updates.items():
         if number not in by_id:
             raise OperationRefused(f"Field with id {number} does not exist")
         _edit(by_id[number].metadata, edit, str.encode)
 
 
 def _edit(
-    held: MutableMapping[str, V], edit: Transaction.UpdateMap, stored: Callable[[str], V]
+    entries: MutableMapping[str, V], edit: Transaction.UpdateMap, stored: Callable[[str], V]
 ) -> None:
     if edit.replace:
-        held.clear()
+        entries.clear()
     for entry in edit.update_entries:
         if entry.HasField("value"):
-            held[entry.key] = stored(entry.value)
+            entries[entry.key] = stored(entry.value)
         else:
-            held.pop(entry.key, None)
+            entries.pop(entry.key, None)
 
 
-def update_bases(builder: Builder) -> None:
+def update_bases(builder: manifest_builder.Builder) -> None:
     """Add base paths, each under a free id unless it has one. Raises OperationRefused."""
-    held = builder.message.base_paths
+    bases = builder.message.base_paths
     for base in builder.transaction.update_bases.new_bases:
-        for other in held:
+        for other in bases:
             named = base.HasField("name") and other.HasField("name") and base.name == other.name
             if named or base.path == other.path or (base.id and base.id == other.id):
                 raise OperationRefused(f"base path {base.name or base.path!r} exists already")
-        added = copy_of(base)
-        added.id = added.id or free_id(held, 1)
-        held.append(added)
+        added = manifest_builder.copy_of(base)
+        added.id = added.id or free_id(bases, 1)
+        bases.append(added)
 
 
-OPERATIONS: dict[str, tuple[Callable[[Builder], None], str]] = {
+OPERATIONS: dict[str, tuple[Callable[[manifest_builder.Builder], None], str]] = {
     "append": (append, "L.txn.op.append"),
     "delete": (fragment_operations.delete, "L.txn.op.delete"),
     "overwrite": (overwrite, "L.txn.op.overwrite"),
@@ -210,7 +198,10 @@ OPERATIONS: dict[str, tuple[Callable[[Builder], None], str]] = {
 
 
 def encode_next(
-    before: Manifest | None, staged: Staged, stored: StoredVersions, version: int | None = None
+    before: Manifest | None,
+    staged: manifest_builder.Staged,
+    stored: manifest_builder.StoredVersions,
+    version: int | None = None,
 ) -> bytes:
     """Return the manifest file of the version after `before`, of version 1 without one.
 
@@ -225,14 +216,14 @@ def encode_next(
         raise OperationRefused(f"operation {name!r} makes no next version")
     if before is None and name != "overwrite":
         raise NotFound("only Overwrite creates a table")
-    builder = begin(before, staged, stored)
+    builder = manifest_builder.begin(before, staged, stored)
     index_entries.bring_forward(builder.indices)
     if version is not None:
         builder.message.version = version
     operation, _ = OPERATIONS[name]
     operation(builder)
     fragment_operations.migrate(builder)
-    return finish(builder)
+    return manifest_builder.finish(builder)
 
 
 _INDEX_CLAUSES = {
@@ -245,9 +236,6 @@ _INDEX_CLAUSES = {
 }
 """What operations on rows and columns make of the indices."""
 
-_REBASED = ("delete", "update")
-"""Operations whose read version is that of the version they are built on."""
-
 
 def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
     """Report where a version differs from what its transaction makes of the version before."""
@@ -256,12 +244,12 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
     by_today = after.message.HasField("transaction_section") and not after.version & DETACHED
     if transaction is None or name not in OPERATIONS or not by_today or after.version == 1:
         return
-    stored = StoredVersions(store, Context(ctx.file, limits=ctx.limits))
+    stored = manifest_builder.StoredVersions(store, Context(ctx.file, limits=ctx.limits))
     try:
         before = stored.manifest(after.version - 1)
     except LanceError:  # removed, or broken by itself
         return
-    if name in _REBASED and transaction.read_version != before.version:
+    if name in ("delete", "update") and transaction.read_version != before.version:
         found = f"read version {transaction.read_version}"
         ctx.lint("L.txn.rebase.read-version", after.place, found, before.version)
     try:
@@ -272,33 +260,35 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
     except LanceError as refusal:
         ctx.lint(OPERATIONS[name][1], after.place, str(refusal), "what fits the table")
         return
-    made = open_manifest(BytesSource(data), Context(ctx.file, limits=ctx.limits))
-    expected, held = _facts(made, stored), _facts(after, stored)
+    remade = open_manifest(BytesSource(data), Context(ctx.file, limits=ctx.limits))
+    expected, actual = _facts(remade, stored), _facts(after, stored)
     for what in expected:
-        if expected[what] != held[what]:
+        if expected[what] != actual[what]:
             wanted = f"{expected[what]!s:.200}, as the {name} makes of version {before.version}"
             clause = _clause(transaction, name, what)
-            ctx.lint(clause, after.place, f"{what} {held[what]!s:.200}", wanted)
+            ctx.lint(clause, after.place, f"{what} {actual[what]!s:.200}", wanted)
 
 
-def _check_rows(given: Transaction.Update, after: Manifest, stored: StoredVersions) -> None:
+def _check_rows(
+    update: Transaction.Update, after: Manifest, stored: manifest_builder.StoredVersions
+) -> None:
     """Raise OperationRefused for a new fragment of more rows than the files of the version have."""
-    claimed = max((one.physical_rows for one in given.new_fragments), default=0)
-    if claimed and claimed > sum(
-        stored.rows(after, one).columns.physical_rows for one in after.fragments
-    ):
+    claimed = max((one.physical_rows for one in update.new_fragments), default=0)
+    sizes = (stored.rows(after, one).columns.physical_rows for one in after.fragments)
+    if claimed and claimed > sum(sizes):
         raise OperationRefused(f"a new fragment of {claimed} rows, more than the files have")
 
 
-def _staged(transaction: Transaction, after: Manifest) -> Staged:
+def _staged(transaction: Transaction, after: Manifest) -> manifest_builder.Staged:
     """Return the transaction with what its message lacks: metadata, the storage version."""
     name = transaction.WhichOneof("operation")
     if name not in ("overwrite", "merge", "project"):
-        return Staged(transaction)
+        return manifest_builder.Staged(transaction)
     ctx = Context("transaction")
     fields = getattr(transaction, name).schema
     schema = parse_schema(fields, dict(after.message.schema_metadata), ctx, ctx.at(0))
-    return Staged(transaction, schema, storage_version_of(after.message))
+    version = manifest_builder.storage_version_of(after.message)
+    return manifest_builder.Staged(transaction, schema, version)
 
 
 def _clause(transaction: Transaction, name: str, what: str) -> str:
@@ -315,17 +305,17 @@ def _clause(transaction: Transaction, name: str, what: str) -> str:
     return "L.table.row-versions.moved" if moves else "L.table.row-versions.updated"
 
 
-def _facts(manifest: Manifest, stored: StoredVersions) -> dict[str, object]:
+def _facts(manifest: Manifest, stored: manifest_builder.StoredVersions) -> dict[str, object]:
     """Return the parts of a version that its transaction decides, in a form that compares."""
     message = manifest.message
-    names = (ROW_ID, CREATED_AT, LAST_UPDATED_AT)
     stable = manifest.fragments if message.reader_feature_flags & STABLE_ROW_IDS else ()
+    lineage = (stored.lineage(manifest, one, name) for one in stable for name in STORED)
     indices = []
     for one in manifest.indices:
-        if one.name != REUSE_INDEX:  # it is no part of a transaction
+        if one.name != manifest_builder.REUSE_INDEX:  # it is no part of a transaction
             bitmap = index_entries.covered(one)
-            held = None if bitmap is None else sorted(bitmap)
-            indices.append((one.uuid.uuid.hex(), one.name, list(one.fields), held))
+            fragments = None if bitmap is None else sorted(bitmap)
+            indices.append((one.uuid.uuid.hex(), one.name, list(one.fields), fragments))
     bases = [(one.id, one.name, one.path, one.is_dataset_root) for one in message.base_paths]
     return {
         "fragments": [_fragment(one) for one in message.fragments],
@@ -339,20 +329,15 @@ def _facts(manifest: Manifest, stored: StoredVersions) -> dict[str, object]:
         "bases": sorted(bases),
         "indices": sorted(indices, key=lambda entry: entry[0]),
         "flags": message.reader_feature_flags & STICKY,
-        "lineage": [
-            stored.lineage(manifest, fragment, name).tolist()
-            for fragment in stable
-            for name in names
-        ],
+        "lineage": [numbers.tolist() for numbers in lineage],
     }
 
 
-def _fragment(held: table_pb2.DataFragment) -> tuple[object, ...]:
-    files = [(one.path, *one.fields) for one in held.files]
-    overlays = [
-        (one.committed_version, one.data_file.path, *one.data_file.fields) for one in held.overlays
-    ]
-    entry = held.deletion_file
+def _fragment(fragment: table_pb2.DataFragment) -> tuple[object, ...]:
+    files = [(one.path, *one.fields) for one in fragment.files]
+    pairs = ((one.committed_version, one.data_file) for one in fragment.overlays)
+    overlays = [(version, file.path, *file.fields) for version, file in pairs]
+    entry = fragment.deletion_file
     deleted = (entry.read_version, entry.id, entry.num_deleted_rows)
-    deletions = deleted if held.HasField("deletion_file") else None
-    return held.id, held.physical_rows, files, overlays, deletions
+    deletions = deleted if fragment.HasField("deletion_file") else None
+    return fragment.id, fragment.physical_rows, files, overlays, deletions

@@ -28,19 +28,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lanceref.core import errors
 from lanceref.core.compute import bitmaps
 from lanceref.core.context import Context
-from lanceref.core.errors import (
-    AlreadyExists,
-    CommitConflict,
-    FormatError,
-    NotFound,
-    OperationRefused,
-    RetriesExhausted,
-    StoreFailed,
-    Unconditional,
-    VersionNotFound,
-)
 from lanceref.core.integers import difference, union
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
@@ -98,20 +88,19 @@ def commit(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> 
 
 
 def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Context) -> int:
-    """Make the version after the latest one."""
     stored, theirs, written = StoredVersions(store, ctx), 0, ""
     for attempt in range(policy.retries + 1):
         if attempt:
             time.sleep(random.uniform(0, PAUSE_SECONDS * min(2**attempt, 100)))
         names: list[manifest_names.VersionName] = []
-        with suppress(NotFound):
+        with suppress(errors.NotFound):
             names = manifest_names.list_versions(store, ctx)
         before = None if not names else open_named(store, names[-1], ctx)
         if before is not None and before.version < names[-1].version:
             # The name after the number in the manifest is taken, however often it is tried.
             found = f"version {before.version} in the manifest {names[-1].path}"
             wanted = names[-1].version
-            raise FormatError("L.table.naming.version", before.place, found, wanted)
+            raise errors.FormatError("L.table.naming.version", before.place, found, wanted)
         fitting = _fit(staged, names, before, policy, stored)
         data = _readable(encode_next(before, fitting, stored), stored)
         if fitting.transaction != staged.transaction or not written:
@@ -125,15 +114,16 @@ def _commit_next(store: Store, staged: Staged, policy: CommitPolicy, ctx: Contex
                 manifest_names.write_hint(store, theirs)
                 return theirs
             staged.draft.add(*files)
-    raise RetriesExhausted(conflict.operation_of(staged.transaction), theirs, policy.retries)
+    raise errors.RetriesExhausted(conflict.operation_of(staged.transaction), theirs, policy.retries)
 
 
 def _readable(data: bytes, stored: StoredVersions) -> bytes:
     """Return the manifest of a next version. Raises OperationRefused for one nobody could open."""
     try:
         open_manifest(BytesSource(data), Context("next version", limits=stored.ctx.limits))
-    except FormatError as error:
-        raise OperationRefused(f"no version is made that could not be read: {error}") from error
+    except errors.FormatError as error:
+        found = f"no version is made that could not be read: {error}"
+        raise errors.OperationRefused(found) from error
     return data
 
 
@@ -141,7 +131,7 @@ def _commit_detached(store: Store, staged: Staged, policy: CommitPolicy, ctx: Co
     """Make a version that is not in the line of versions, under a random number."""
     name = manifest_names.find_version(store, ctx, staged.transaction.read_version or None)
     if name.scheme == "V1":
-        raise OperationRefused("detached commits cannot be used with v1 manifest paths")
+        raise errors.OperationRefused("detached commits cannot be used with v1 manifest paths")
     before = open_named(store, name, ctx)
     check_writable(before.message, before.place)
     version = random.getrandbits(63) | manifest_names.DETACHED
@@ -175,21 +165,22 @@ def _put(
     try:
         try:
             created = store.put_if_absent(name.path, data)
-        except Unconditional:
+        except errors.Unconditional:
             if lock is None:
                 raise
             created = not store.exists(name.path)
             if created:
                 store.put(name.path, data)
     except OSError:
-        with suppress(NotFound):
+        with suppress(errors.NotFound):
             if _is_ours(store, name, ours, ctx):
                 return True
         raise
     try:
         return created or _is_ours(store, name, ours, ctx)  # L.txn.commit.own
-    except NotFound as error:
-        raise StoreFailed(f"{name.path}: the name is taken, but not by a manifest") from error
+    except errors.NotFound as error:
+        found = "the name is taken, but not by a manifest"
+        raise errors.StoreFailed(f"{name.path}: {found}") from error
 
 
 def _is_ours(
@@ -210,20 +201,20 @@ def _fit(
     ours, store, ctx = staged.transaction, stored.store, stored.ctx
     if before is None:
         if not ours.HasField("overwrite"):
-            raise VersionNotFound(
+            raise errors.VersionNotFound(
                 f"Dataset at path {store.root} was not found: The dataset must already exist "
                 "unless the operation is Overwrite"
             )
         return staged
     if policy.create_only:
-        raise AlreadyExists(f"Dataset already exists: {store.root}")
+        raise errors.AlreadyExists(f"Dataset already exists: {store.root}")
     check_writable(before.message, before.place)
     if ours.read_version >= before.version or (not ours.read_version and ours.HasField("restore")):
         return staged
     own = conflict.operation_of(ours)
     since = _transactions_since(store, names, ours.read_version)
     if not policy.retries and own == "overwrite":
-        raise RetriesExhausted(own, before.version, 0)
+        raise errors.RetriesExhausted(own, before.version, 0)
     theirs = []
     for name in since:
         manifest = before if name == names[-1] else open_named(store, name, ctx)
@@ -231,19 +222,16 @@ def _fit(
         _check(staged, other, name.version, before)
         theirs.extend([] if other is None else [other])
     if len(since) < before.version - ours.read_version:
-        held = conflict.assumed_transaction(staged, before)  # L.txn.conflict.gone
-        _check(staged, held, before.version, before)
-        theirs.extend([] if held is None else [held])
+        assumed = conflict.assumed_transaction(staged, before)  # L.txn.conflict.gone
+        _check(staged, assumed, before.version, before)
+        theirs.extend([] if assumed is None else [assumed])
     return rebase(staged, theirs, before, stored)
 
 
 def _transactions_since(
     store: Store, names: list[manifest_names.VersionName], version: int
 ) -> list[manifest_names.VersionName]:
-    """Return the versions after one that are left, oldest first.
-
-    A listing may lack a version that was made while it was read, and have the one after that.
-    """
+    """Return the versions after one that exist, oldest first; a listing may lack some."""
     listed, last = {name.version: name for name in names}, names[-1]
     since = []
     for number in range(version + 1, last.version + 1):
@@ -258,7 +246,8 @@ def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Man
     ours, rows = staged.transaction, staged.affected
     leads_on = staged.reuse_index is not None
     if leads_on and staged.read is not None and reuse_of(latest) != reuse_of(staged.read):
-        raise CommitConflict("rewrite", "one of other moves", latest.version, retryable=True)
+        other = "one of other moves"
+        raise errors.CommitConflict("rewrite", other, latest.version, retryable=True)
     decision = conflict.verdict(ours, theirs)
     if decision is conflict.Verdict.STANDS:
         return
@@ -275,7 +264,7 @@ def _check(staged: Staged, theirs: Transaction | None, version: int, latest: Man
         if over_moved and conflict.fragments_of(theirs).issubset(moved_fragments(latest.indices)):
             return  # L.txn.conflict.index: the table says where the rows went
     other = conflict.operation_of(theirs) or "an unknown operation"
-    raise CommitConflict(conflict.operation_of(ours), other, version, retryable=again)
+    raise errors.CommitConflict(conflict.operation_of(ours), other, version, retryable=again)
 
 
 def reuse_of(manifest: Manifest) -> list[table_pb2.IndexMetadata]:
@@ -288,7 +277,7 @@ def transaction_of(store: Store, manifest: Manifest, ctx: Context) -> Transactio
     if manifest.transaction is not None or not manifest.message.transaction_file:
         return manifest.transaction
     name = manifest.message.transaction_file
-    with suppress(NotFound):
+    with suppress(errors.NotFound):
         return open_transaction(store.open(f"{FOLDER}/{name}"), replace(ctx, file=name))
     return None
 
@@ -316,20 +305,17 @@ def _check_overlay(
     ours: Transaction, theirs: Sequence[Transaction], latest: Manifest, stored: StoredVersions
 ) -> None:
     """Raise CommitConflict where an Update moved rows that an overlay covers."""
-    moved = {
-        number for one in theirs if one.HasField("update") for number in conflict.fragments_of(one)
-    }
+    updates = (one for one in theirs if one.HasField("update"))
+    moved = {number for one in updates for number in conflict.fragments_of(one)}
     before = stored.manifest(ours.read_version) if moved else latest
     old = {one.id: one for one in before.fragments}
-    removed = {
-        one.id: difference(
-            stored.rows(latest, one).deleted, stored.rows(before, old[one.id]).deleted
-        )
-        for one in latest.fragments
-        if one.id in moved & old.keys()
-    }
+    removed = {}
+    for one in latest.fragments:
+        if one.id in moved & old.keys():
+            known = stored.rows(before, old[one.id]).deleted
+            removed[one.id] = difference(stored.rows(latest, one).deleted, known)
     if covers_any(ours.data_overlay, removed):  # L.txn.conflict.overlay
-        raise CommitConflict("data_overlay", "the same rows", latest.version, retryable=True)
+        raise errors.CommitConflict("data_overlay", "the same rows", latest.version, retryable=True)
 
 
 def _rebase_fragments(
@@ -343,7 +329,7 @@ def _rebase_fragments(
     # L.txn.rebase.deletions
     operation = conflict.operation_of(message)
     changed = message.delete if operation == "delete" else message.update
-    overlap = CommitConflict(operation, "the same rows", latest.version, retryable=True)
+    overlap = errors.CommitConflict(operation, "the same rows", latest.version, retryable=True)
     touched = {number for one in theirs for number in conflict.fragments_of(one)}
     current = {one.id: one for one in latest.fragments}
     columns = conflict.moves_fields(message)
@@ -352,8 +338,8 @@ def _rebase_fragments(
         for one in theirs:  # somebody may have changed rows of a fragment that had other files
             for other in (*one.delete.updated_fragments, *one.update.updated_fragments):
                 if own.get(other.id, list(other.files)) != list(other.files):
-                    fragments = "the same fragments"
-                    raise CommitConflict(operation, fragments, latest.version, retryable=True)
+                    same, version = "the same fragments", latest.version
+                    raise errors.CommitConflict(operation, same, version, retryable=True)
         partly = bitmaps.BitMap()  # fragments that others removed single rows of
         for one in filter(conflict.removes_rows, theirs):
             partly |= conflict.fragments_of(one) - conflict.removed_fragments(one)
@@ -369,10 +355,8 @@ def _rebase_fragments(
         if np.isin(rows, removed).any():
             raise overlap
         merged, every = copy_of(ours), union(removed, rows)
-        file = write_deletions(
-            stored.store, ours.id, latest.version, every, staged.draft, as_bitmap=True
-        )
-        merged.deletion_file.CopyFrom(file)
+        arguments = (stored.store, ours.id, latest.version, every, staged.draft)
+        merged.deletion_file.CopyFrom(write_deletions(*arguments, as_bitmap=True))
         empty = 0 < merged.physical_rows <= merged.deletion_file.num_deleted_rows
         if empty:  # it is listed as it was, too
             name = "deleted_fragment_ids" if operation == "delete" else "removed_fragment_ids"
@@ -390,7 +374,7 @@ def _rebase_indices(
     for index in created.new_indices:
         if not fields.issuperset(index.fields):
             other = "one without its column"
-            raise CommitConflict("create_index", other, latest.version, retryable=False)
+            raise errors.CommitConflict("create_index", other, latest.version, retryable=False)
         bitmap = covered(index)
         if bitmap is None:
             continue

@@ -89,9 +89,9 @@ def field_columns(transaction: Transaction) -> set[tuple[int, int]]:
     files = [(one.fragment_id, one.new_file) for one in transaction.data_replacement.replacements]
     for group in transaction.data_overlay.groups:
         files += [(group.fragment_id, one.data_file) for one in group.overlays]
-    return {(number, field) for number, file in files for field in file.fields} | {
-        (one.id, field) for one in update.updated_fragments for field in update.fields_modified
-    }
+    columns = {(number, field) for number, file in files for field in file.fields}
+    updated = [one.id for one in update.updated_fragments]
+    return columns | {(number, field) for number in updated for field in update.fields_modified}
 
 
 def verdict(ours: Transaction, theirs: Transaction | None) -> Verdict:
@@ -130,12 +130,10 @@ def _settings(ours: Transaction, theirs: Transaction) -> Verdict:
     """Two updates conflict in a setting or a base; one of schema metadata with a Merge."""
     own, other = operation_of(ours), operation_of(theirs)
     if own == other == "update_bases":
-        names, others = (
-            {("path", one.path) for one in update.new_bases}
-            | {("name", one.name) for one in update.new_bases if one.HasField("name")}
-            for update in (ours.update_bases, theirs.update_bases)
-        )
-        return NEVER if names & others else STANDS
+        both = (ours.update_bases.new_bases, theirs.update_bases.new_bases)
+        paths, others = ({one.path for one in bases} for bases in both)
+        names, taken = ({one.name for one in bases if one.HasField("name")} for bases in both)
+        return NEVER if paths & others or names & taken else STANDS
     if own == other == "update_config":
         meet = settings_conflict(ours.update_config, theirs.update_config)
         return NEVER if meet else STANDS  # L.txn.conflict.settings
@@ -195,10 +193,7 @@ def _index(ours: Transaction, theirs: Transaction) -> Verdict:
 
 
 def _disturbs(rows: Transaction, index: Transaction) -> bool:
-    """Whether a Rewrite or DataReplacement changes what new indices are over.
-
-    Raises FormatError.
-    """
+    """Whether a Rewrite or DataReplacement changes what new indices cover. Raises FormatError."""
     created = index.create_index.new_indices
     if rows.HasField("rewrite"):
         touched = fragments_of(rows)
@@ -235,10 +230,7 @@ def _rows(ours: Transaction, theirs: Transaction) -> Verdict:
 
 
 def _conflicts_with_overlay(ours: Transaction, theirs: Transaction) -> bool:
-    """Whether ours has to be made again; one of the two is an overlay.
-
-    Whether it covers rows that an Update moved since is compared later.
-    """
+    """Whether ours is made again, where one is an overlay; moved rows are compared later."""
     rows = theirs if operation_of(ours) == "data_overlay" else ours
     if operation_of(rows) in ("data_overlay", "data_replacement"):
         return False
@@ -256,11 +248,11 @@ def _over_project(ours: Transaction, theirs: Transaction) -> Verdict:
         return STANDS
     if not _keeps_nulls(theirs):
         return RETRY
-    kept = {one.id for one in theirs.project.schema}
+    remaining = {one.id for one in theirs.project.schema}
     if own == "update":
-        return STANDS if kept.issuperset(ours.update.fields_modified) else RETRY
+        return STANDS if remaining.issuperset(ours.update.fields_modified) else RETRY
     replaced = {field for _, field in field_columns(ours)} if own == "data_replacement" else set()
-    return STANDS if kept.issuperset(replaced) else NEVER
+    return STANDS if remaining.issuperset(replaced) else NEVER
 
 
 def _keeps_nulls(transaction: Transaction) -> bool:
@@ -325,8 +317,8 @@ def assumed_transaction(staged: Staged, latest: Manifest) -> Transaction | None:
     if operation == "create_index":
         known = staged.read is not None and _same_files(staged.read.message.fragments, live)
         return nothing if known else None
-    given = ours.delete if operation == "delete" else ours.update
-    updated = given.updated_fragments
+    message = ours.delete if operation == "delete" else ours.update
+    updated = message.updated_fragments
     known = live.keys() >= {*removed_fragments(ours), *(one.id for one in updated)}
     if operation == "update":
         # The latest version has what became of all rows that it moves.
@@ -346,12 +338,12 @@ def _same_files(
     fragments: Iterable[table_pb2.DataFragment], live: Mapping[int, table_pb2.DataFragment]
 ) -> bool:
     """Whether the fragments that are left have the data files that they had."""
-    left = (one for one in fragments if one.id in live)
-    return all(list(live[one.id].files) == list(one.files) for one in left)
+    remaining = (one for one in fragments if one.id in live)
+    return all(list(live[one.id].files) == list(one.files) for one in remaining)
 
 
 def _fits(fragments: Iterable[table_pb2.DataFragment], latest: Manifest) -> bool:
     """Whether all columns of new fragments are columns of the table."""
     known = {one.id for one in latest.message.fields}
-    held = {field for one in fragments for file in one.files for field in file.fields}
-    return all(field in known for field in held if field >= 0)
+    listed = {field for one in fragments for file in one.files for field in file.fields}
+    return all(field in known for field in listed if field >= 0)

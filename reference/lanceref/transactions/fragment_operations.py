@@ -26,16 +26,22 @@ from numpy.typing import NDArray
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import OperationRefused
-from lanceref.core.file_versions import FROM_WORDS, V0_1
+from lanceref.core.file_versions import V0_1
 from lanceref.file.schema import HIDDEN_IDS
 from lanceref.proto import mem_wal_pb2, table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
-from lanceref.table.file_entries import FIELD_TWICE, TOMBSTONE, duplicated_fields, is_before
+from lanceref.table.file_entries import (
+    FIELD_TWICE,
+    TOMBSTONE,
+    duplicated_fields,
+    is_before,
+    version_of,
+)
 from lanceref.table.fragments import Fragment, parse_fragments
 from lanceref.table.manifest import Manifest
 from lanceref.table.roaring import parse_bitmap
 from lanceref.transactions import row_lineage
-from lanceref.transactions.conflict import moves_fields
+from lanceref.transactions.conflict import REPLACING, moves_fields
 from lanceref.transactions.index_entries import (
     MEM_WAL_INDEX,
     drop_unused_entries,
@@ -44,21 +50,18 @@ from lanceref.transactions.index_entries import (
 )
 from lanceref.transactions.manifest_builder import Builder, assign, copy_of, storage_version_of
 
-RENEWING = ("overwrite", "restore")
-"""Operations that bring a storage format along with their fragments."""
-
 
 def merge(builder: Builder) -> None:
     """Put the fragments and the schema of a Merge in place of the old ones.
 
     Raises OperationRefused when it leaves a fragment out.
     """
-    given, old = builder.transaction.merge, builder.old_fragments()
-    missing = old.keys() - {one.id for one in given.fragments}
+    operation, old = builder.transaction.merge, builder.old_fragments()
+    missing = old.keys() - {one.id for one in operation.fragments}
     if missing:  # L.txn.op.merge
         raise OperationRefused(f"Merge leaves out fragments {sorted(missing)}")
-    assign(builder.message.fragments, given.fragments)
-    builder.set_schema(given.schema)
+    assign(builder.message.fragments, operation.fragments)
+    builder.set_schema(operation.schema)
     for fragment in builder.message.fragments:
         builder.note_id(fragment.id)
         before = old.get(fragment.id) if builder.stable else None
@@ -81,18 +84,18 @@ def drop_unused_files(fragment: table_pb2.DataFragment, live: set[int]) -> None:
     overlays = [one for one in fragment.overlays if not live.isdisjoint(one.data_file.fields)]
     assign(fragment.overlays, overlays)
     wanted = live | set(HIDDEN_IDS)
-    kept = [one for one in fragment.files if not wanted.isdisjoint(one.fields)]
-    if len(kept) != len(fragment.files):
-        assign(fragment.files, kept)
+    used = [one for one in fragment.files if not wanted.isdisjoint(one.fields)]
+    if len(used) != len(fragment.files):
+        assign(fragment.files, used)
 
 
 def replace_data(builder: Builder) -> None:
     """Put new files in place of the columns they hold. Raises OperationRefused."""
-    given = builder.transaction.data_replacement
-    held = {one.fragment_id: tuple(one.new_file.fields) for one in given.replacements}
-    if len(set(held.values())) > 1 or len(held) < len(given.replacements):
+    operation = builder.transaction.data_replacement
+    fields = {one.fragment_id: tuple(one.new_file.fields) for one in operation.replacements}
+    if len(set(fields.values())) > 1 or len(fields) < len(operation.replacements):
         raise OperationRefused("All new data files must have the same fields, one for a fragment")
-    for one in given.replacements:
+    for one in operation.replacements:
         fragment = builder.fragment(one.fragment_id)
         if fragment is None:
             raise OperationRefused("Fragment being replaced not found in existing fragments")
@@ -100,7 +103,7 @@ def replace_data(builder: Builder) -> None:
         if not new.file_size_bytes and builder.before is not None:
             new.file_size_bytes = builder.stored.file_size(builder.before, new)
         same = any(list(file.fields) == list(new.fields) for file in fragment.files)
-        if _is_legacy(new) and not same:
+        if version_of(new) == V0_1 and not same:
             raise OperationRefused(
                 "Expected to modify the fragment but no changes were made. This means the new data "
                 "files does not align with any exiting datafiles."
@@ -113,16 +116,12 @@ def replace_data(builder: Builder) -> None:
             row_lineage.set_updated(builder, fragment, None)
 
 
-def _is_legacy(file: table_pb2.DataFile) -> bool:
-    return FROM_WORDS.get((file.file_major_version, file.file_minor_version)) == V0_1
-
-
 def put_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> None:
     """Let a file hold its fields in a fragment: in place of one of the same, or beside others."""
     for file in fragment.files:
         if list(file.fields) == list(new.fields):
             file.CopyFrom(new)
-            if _is_legacy(new):
+            if version_of(new) == V0_1:
                 del file.column_indices[:]
             return
     append_file(fragment, new)
@@ -135,8 +134,8 @@ def append_file(fragment: table_pb2.DataFragment, new: table_pb2.DataFile) -> No
     """
     for file in fragment.files:
         file.fields[:] = [TOMBSTONE if one in new.fields else one for one in file.fields]
-    kept = [file for file in fragment.files if set(file.fields) != {TOMBSTONE}]
-    assign(fragment.files, [*kept, new])
+    others = [file for file in fragment.files if set(file.fields) != {TOMBSTONE}]
+    assign(fragment.files, [*others, new])
 
 
 def migrate(builder: Builder) -> None:
@@ -145,7 +144,7 @@ def migrate(builder: Builder) -> None:
     before, message = builder.before, builder.message
     if before is None:
         return
-    renews = builder.transaction.WhichOneof("operation") in RENEWING
+    renews = builder.transaction.WhichOneof("operation") in REPLACING
     actual = str(storage_version_of(message if renews else before.message))
     if not message.HasField("data_format") or message.data_format.version == str(V0_1):
         message.data_format.file_format = "lance"
@@ -167,12 +166,8 @@ def migrate(builder: Builder) -> None:
 
 
 def _renumber(builder: Builder, twice: Sequence[int]) -> None:
-    """Give fields that two files of a fragment hold ids of their own; the last file holds them.
-
-    Of a field that is no more the other files no longer list the id.
-    """
-    message = builder.message
-    known = builder.field_ids
+    """Give fields that two files of a fragment hold new ids, which the last file has."""
+    message, known = builder.message, builder.field_ids
     listed = {n for one in message.fragments for file in one.files for n in file.fields}
     fresh = max({0} | listed | known) + 1
     for old in twice:
@@ -209,10 +204,10 @@ def _parsed(builder: Builder, before: Manifest, fragment: table_pb2.DataFragment
 
 def delete(builder: Builder) -> None:
     """Put the fragments of a Delete in place of theirs, and remove whole ones."""
-    given = builder.transaction.delete
+    operation = builder.transaction.delete
     changed = {one.id: one.inline_last_updated_at_versions for one in builder.message.fragments}
-    updated = _replace(builder, given.updated_fragments, given.deleted_fragment_ids)
-    listed = {one.id: len(one.overlays) for one in given.updated_fragments}
+    updated = _replace(builder, operation.updated_fragments, operation.deleted_fragment_ids)
+    listed = {one.id: len(one.overlays) for one in operation.updated_fragments}
     for fragment in updated:
         # Overlays that others put there meanwhile changed rows too.
         if changed.get(fragment.id) and len(fragment.overlays) > listed[fragment.id]:
@@ -223,61 +218,56 @@ def delete(builder: Builder) -> None:
 
 def update(builder: Builder) -> None:
     """Apply an Update, in rows mode or in columns mode."""
-    given = builder.transaction.update
+    message = builder.transaction.update
     columns_mode = moves_fields(builder.transaction)
-    updated = _replace(builder, given.updated_fragments, given.removed_fragment_ids)
-    numbers = [one.id for one in given.updated_fragments]
+    updated = _replace(builder, message.updated_fragments, message.removed_fragment_ids)
+    numbers = [one.id for one in message.updated_fragments]
     for fragment in updated if columns_mode else ():
-        row_lineage.uncover_fields(fragment, set(given.fields_modified), builder.message.version)
-    uncover_fragments(builder, set(given.fields_modified), numbers)
+        row_lineage.uncover_fields(fragment, set(message.fields_modified), builder.message.version)
+    uncover_fragments(builder, set(message.fields_modified), numbers)
     for fragment in updated:
         drop_unused_files(fragment, builder.field_ids)
     if builder.stable and columns_mode:
-        by_fragment = updated_offsets(given)
+        by_fragment = updated_offsets(message)
         for fragment in builder.message.fragments:
             if fragment.id in by_fragment:
                 row_lineage.set_updated(builder, fragment, by_fragment[fragment.id])
-    added = builder.new_ids(given.new_fragments)
+    added = builder.new_ids(message.new_fragments)
     pure = [one.id for one in added if one.physical_rows == len(row_lineage.moved_ids(one))]
     if builder.stable:
         for fragment in added:
             row_lineage.set_moved(builder, fragment, row_lineage.assign_row_ids(builder, fragment))
         if not columns_mode:
-            sources = [*given.removed_fragment_ids, *numbers]
-            widen_bitmaps(builder, pure, sources, set(given.fields_for_preserving_frag_bitmap))
+            sources = [*message.removed_fragment_ids, *numbers]
+            widen_bitmaps(builder, pure, sources, set(message.fields_for_preserving_frag_bitmap))
     builder.message.fragments.extend(added)
-    if given.compacted_sstables:
-        _note_compacted(builder, given.compacted_sstables, later=True)
+    if message.compacted_sstables:
+        _note_compacted(builder, message.compacted_sstables, later=True)
     drop_unused_entries(builder)
 
 
 def _replace(
     builder: Builder, updated: Iterable[table_pb2.DataFragment], removed: Iterable[int]
 ) -> list[table_pb2.DataFragment]:
-    """Put updated fragments in place of the old ones and return them as they are now.
-
-    Their overlays stay: others may have put some there meanwhile.
-    """
-    by_id, removed_ids, held = {one.id: one for one in updated}, set(removed), builder.message
-    old = [one for one in held.fragments if one.id not in removed_ids]
+    """Replace fragments by updated ones, which keep their present overlays, and return these."""
+    by_id, removed_ids, message = {one.id: one for one in updated}, set(removed), builder.message
+    old = [one for one in message.fragments if one.id not in removed_ids]
     overlays = {one.id: list(one.overlays) for one in old}
-    assign(held.fragments, [by_id.get(one.id, one) for one in old])
-    replaced = [one for one in held.fragments if one.id in by_id]
+    assign(message.fragments, [by_id.get(one.id, one) for one in old])
+    replaced = [one for one in message.fragments if one.id in by_id]
     for fragment in replaced:
         assign(fragment.overlays, overlays[fragment.id])
     return replaced
 
 
-def updated_offsets(given: Transaction.Update) -> dict[int, NDArray[np.int64]]:
+def updated_offsets(update: Transaction.Update) -> dict[int, NDArray[np.int64]]:
     """Return the row offsets by fragment id that an Update lists. Raises FormatError.
 
     Each int64 (offsets,).
     """
-    by_fragment = {
-        number: np.array(listed.values, np.int64)
-        for number, listed in given.updated_fragment_offsets.items()
-    }
-    for number, data in given.updated_fragment_offset_bitmaps.items():
+    listed = update.updated_fragment_offsets.items()
+    by_fragment = {number: np.array(own.values, np.int64) for number, own in listed}
+    for number, data in update.updated_fragment_offset_bitmaps.items():
         cursor = Cursor(memoryview(data), 0, Context("transaction"))
         by_fragment[number] = parse_bitmap(cursor).astype(np.int64)
     return by_fragment

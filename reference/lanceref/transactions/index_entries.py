@@ -50,12 +50,12 @@ def covered(index: table_pb2.IndexMetadata) -> bitmaps.BitMap | None:
     if not data:
         return None
     ctx, place = Context("index"), Place("index", 0, len(data))
-    found = parse_embedded(data, ctx, place)
+    fragments = parse_embedded(data, ctx, place)
     most = ctx.limits.expanded(len(data)) // COVERED_BYTES
-    if len(found) > most:  # a run of 4 bytes holds up to 65 536 fragments
-        told = f"{len(found)} fragments"
-        raise LimitExceeded("L.table.limits.bitmap", place, told, f"at most {most}")
-    return found
+    if len(fragments) > most:  # a run of 4 bytes holds up to 65 536 fragments
+        names = f"{len(fragments)} fragments"
+        raise LimitExceeded("L.table.limits.bitmap", place, names, f"at most {most}")
+    return fragments
 
 
 def set_covered(
@@ -78,14 +78,14 @@ def create_index(builder: Builder) -> None:
 
     Raises OperationRefused for an entry on a field that the table does not have.
     """
-    given = builder.transaction.create_index
-    replaced = {one.uuid.uuid for one in (*given.removed_indices, *given.new_indices)}
-    kept = [one for one in builder.indices if one.uuid.uuid not in replaced]
-    for index in given.new_indices:
+    operation = builder.transaction.create_index
+    replaced = {one.uuid.uuid for one in (*operation.removed_indices, *operation.new_indices)}
+    others = [one for one in builder.indices if one.uuid.uuid not in replaced]
+    for index in operation.new_indices:
         missing = sorted(set(index.fields) - builder.field_ids)
         if missing:
             raise OperationRefused(f"index {index.name!r} is on fields {missing} of no column")
-    builder.indices[:] = [*kept, *given.new_indices]
+    builder.indices[:] = [*others, *operation.new_indices]
 
 
 def bring_forward(indices: Entries) -> None:
@@ -129,7 +129,6 @@ def _moves(reuse: table_pb2.IndexMetadata) -> Groups:
 
 
 def _details(index: table_pb2.IndexMetadata, kind: type[M], name: str, clause: str) -> M:
-    """Return the details of an entry as a message. Raises BadProto."""
     data = index.index_details.value
     cursor, place = Cursor(memoryview(data), 0, Context("index")), Place("index", 0, len(data))
     return parse_message(cursor, kind, name, clause, place)
@@ -141,12 +140,11 @@ def drop_unused_entries(builder: Builder) -> None:
     If none of them has any the oldest stays.
     """
     ids = builder.field_ids
-    kept = [
-        one for one in builder.indices if one.name in SYSTEM_INDICES or ids.issuperset(one.fields)
-    ]
+    entries = builder.indices
+    used = [one for one in entries if one.name in SYSTEM_INDICES or ids.issuperset(one.fields)]
     live = bitmaps.BitMap([one.id for one in builder.message.fragments])
     by_name: dict[str, list[table_pb2.IndexMetadata]] = {}
-    for index in kept:
+    for index in used:
         by_name.setdefault(index.name, []).append(index)
     dead: set[bytes] = set()
     for name, entries in by_name.items():
@@ -156,7 +154,7 @@ def drop_unused_entries(builder: Builder) -> None:
         if len(empty) == len(entries):
             empty.remove(min(empty, key=lambda one: one.dataset_version))
         dead.update(one.uuid.uuid for one in empty)
-    builder.indices[:] = [one for one in kept if one.uuid.uuid not in dead]
+    builder.indices[:] = [one for one in used if one.uuid.uuid not in dead]
 
 
 def uncover_fragments(builder: Builder, fields: Collection[int], fragments: Sequence[int]) -> None:
@@ -191,10 +189,7 @@ def uncover_overlaid(builder: Builder) -> None:
 
 
 def _by_address(index: table_pb2.IndexMetadata) -> bool:
-    """Return whether the keys of an entry are addresses; over JSON the type of the values decides.
-
-    Raises BadProto.
-    """
+    """Return whether the keys of an entry are addresses; of JSON by its values. Raises BadProto."""
     details = index.index_details
     if details.type_url.endswith(".JsonIndexDetails"):
         message = _details(index, JsonIndexDetails, "JSON index", "L.index.json.details")
@@ -231,14 +226,14 @@ def moved(bitmap: bitmaps.BitMap, groups: Groups) -> bitmaps.BitMap:
     """
     after = bitmaps.BitMap(bitmap)
     for old, new in groups:
-        held = bitmaps.BitMap(old) & bitmap
-        if held and len(held) < len(set(old)):
+        present = bitmaps.BitMap(old) & bitmap
+        if present and len(present) < len(set(old)):
             raise OperationRefused(
                 "The compaction plan included a rewrite group that was a split of indexed and "
                 "non-indexed data"
             )
-        if held:
-            after = (after - held) | bitmaps.BitMap(new)
+        if present:
+            after = (after - present) | bitmaps.BitMap(new)
     return after
 
 

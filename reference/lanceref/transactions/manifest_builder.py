@@ -39,7 +39,7 @@ from lanceref.storage.manifests.manifest_names import FOLDER, name_of, write_hin
 from lanceref.storage.protocol import Draft
 from lanceref.table import flags
 from lanceref.table.bases import Bases, free_id
-from lanceref.table.file_entries import TOMBSTONE, Based, base_of, data_files_of
+from lanceref.table.file_entries import TOMBSTONE, Based, base_of, data_files_of, version_of
 from lanceref.table.fragments import ADDRESS_LIMIT, Fragment
 from lanceref.table.lineage import open_lineage
 from lanceref.table.manifest import STORAGE_VERSIONS, Manifest, encode_manifest, open_version, stamp
@@ -113,11 +113,11 @@ def copy_of(message: M) -> M:
     return copy
 
 
-def assign(held: MutableSequence[M], messages: Iterable[M]) -> None:
+def assign(target: MutableSequence[M], messages: Iterable[M]) -> None:
     """Put messages in place of those a repeated field has, some of which they may be."""
-    kept = list(messages)
-    del held[:]
-    held.extend(kept)
+    items = list(messages)
+    del target[:]
+    target.extend(items)
 
 
 @dataclass(slots=True)
@@ -179,8 +179,7 @@ class Builder:
         written = schema_message(self.staged.schema)
         assign(self.message.fields, written.fields)
         self.message.schema_metadata.clear()
-        for key, value in written.metadata.items():
-            self.message.schema_metadata[key] = value
+        self.message.schema_metadata.update(written.metadata)
 
 
 def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
@@ -192,15 +191,12 @@ def storage_version_of(message: table_pb2.Manifest) -> FileVersion:
     named = STORAGE_VERSIONS.get(message.data_format.version)
     if named not in (None, V0_1):
         return named
-    held = {
-        FROM_WORDS[file.file_major_version, file.file_minor_version]
-        for fragment in message.fragments
-        for file in fragment.files
-    }
-    if named is not None and held != {V2_0}:
+    files = (file for fragment in message.fragments for file in fragment.files)
+    versions = {FROM_WORDS[file.file_major_version, file.file_minor_version] for file in files}
+    if named is not None and versions != {V2_0}:
         return named
-    if held:
-        return min(held)
+    if versions:
+        return min(versions)
     return version_named(None) if message.writer_feature_flags & flags.USE_V2_FORMAT else V0_1
 
 
@@ -231,12 +227,12 @@ def finish(builder: Builder) -> bytes:
         if len(live) != len(fragment.files):
             assign(fragment.files, live)
     old = 0 if builder.before is None else builder.before.message.reader_feature_flags
-    kept = message.reader_feature_flags & flags.STABLE_ROW_IDS | old & flags.STICKY
+    kept_flags = message.reader_feature_flags & flags.STABLE_ROW_IDS | old & flags.STICKY
     if any(index.covering_fields for index in builder.indices):
-        kept |= flags.COVERED_INDEX_METADATA
+        kept_flags |= flags.COVERED_INDEX_METADATA
     if any(index.name == REUSE_INDEX and index.index_version for index in builder.indices):
-        kept |= flags.FRAGMENT_REUSE_INDEX
-    flags.set_flags(message, kept | _mixed(builder))
+        kept_flags |= flags.FRAGMENT_REUSE_INDEX
+    flags.set_flags(message, kept_flags | _mixed(builder))
     message.ClearField("tag")
     return _sealed(message, builder.transaction, builder.indices, builder.dictionaries)
 
@@ -259,7 +255,7 @@ def _mixed(builder: Builder) -> int:
     stated = STORAGE_VERSIONS.get(builder.message.data_format.version)
     own, flag = stated or storage_version_of(builder.message), 0
     for file in (file for one in builder.message.fragments for file in data_files_of(one)):
-        version = FROM_WORDS.get((file.file_major_version, file.file_minor_version))
+        version = version_of(file)
         if version is None or (version == V0_1) != (own == V0_1):
             _refuse_mixture(builder)
             raise SchemaRefused(
@@ -274,8 +270,8 @@ def _mixed(builder: Builder) -> int:
 def _refuse_mixture(builder: Builder) -> None:
     """Raise SchemaRefused where the version that was read has files of 0.1 beside others."""
     before = () if builder.before is None else builder.before.message.fragments
-    words = [(one.file_major_version, one.file_minor_version) for f in before for one in f.files]
-    known = list(dict.fromkeys(FROM_WORDS[one] for one in words if one in FROM_WORDS))
+    versions = dict.fromkeys(version_of(file) for one in before for file in one.files)
+    known = [one for one in versions if one is not None]
     if V0_1 in known and len(known) > 1:
         raise SchemaRefused(
             "The dataset contains a mixture of file versions. You will need to rollback to an "
@@ -315,8 +311,8 @@ def write_clone(store: Store, source: Manifest, clone: Transaction.Clone) -> int
     message.ClearField("branch")
     if clone.HasField("branch_name"):
         message.branch = clone.branch_name
-    kept = flags.STABLE_ROW_IDS | flags.STICKY
-    flags.set_flags(message, message.reader_feature_flags & kept)
+    kept_flags = flags.STABLE_ROW_IDS | flags.STICKY
+    flags.set_flags(message, message.reader_feature_flags & kept_flags)
     data = _sealed(message, transaction, indices, source.dictionaries)
     if next(iter(store.list(FOLDER)), None) is not None:
         raise AlreadyExists(f"Dataset already exists: {store.root}")

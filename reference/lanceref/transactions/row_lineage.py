@@ -21,17 +21,8 @@ from lanceref.core.errors import OperationRefused
 from lanceref.core.integers import unique
 from lanceref.proto import table_pb2
 from lanceref.proto.transaction_pb2 import Transaction
+from lanceref.table import lineage
 from lanceref.table.file_entries import TOMBSTONE, offsets_below, parse_coverage
-from lanceref.table.lineage import (
-    CREATED_AT,
-    LAST_UPDATED_AT,
-    ROW_ID,
-    decode_row_ids,
-    encode_ids,
-    encode_row_ids,
-    encode_runs,
-    encode_versions,
-)
 from lanceref.transactions.manifest_builder import Builder, assign
 
 Numbers = NDArray[np.uint64]
@@ -49,10 +40,10 @@ def assign_row_ids(builder: Builder, fragment: table_pb2.DataFragment) -> Number
     start = builder.message.next_row_id
     builder.message.next_row_id = end = start + missing
     if not len(moved):
-        fragment.inline_row_ids = encode_row_ids(start, end)
+        fragment.inline_row_ids = lineage.encode_row_ids(start, end)
     elif missing:
         fresh = np.arange(start, end, dtype=np.uint64)
-        fragment.inline_row_ids = encode_ids(np.concatenate((moved, fresh)))
+        fragment.inline_row_ids = lineage.encode_ids(np.concatenate((moved, fresh)))
     return moved
 
 
@@ -64,16 +55,16 @@ def moved_ids(fragment: table_pb2.DataFragment) -> Numbers:
     data, place = fragment.inline_row_ids, _CTX.at(0)
     if not data:
         return np.empty(0, np.uint64)
-    ids, rows = decode_row_ids(data, None, _CTX, place), fragment.physical_rows
+    ids, rows = lineage.decode_row_ids(data, None, _CTX, place), fragment.physical_rows
     if ids.count > rows:
-        found = f"Fragment has more row IDs ({ids.count}) than physical rows ({rows})"
-        raise OperationRefused(found)
+        found = f"more row IDs ({ids.count}) than physical rows ({rows})"
+        raise OperationRefused(f"Fragment has {found}")
     return ids.at(np.arange(ids.count))
 
 
 def set_created(builder: Builder, fragment: table_pb2.DataFragment) -> None:
     """Note that all rows of a fragment were made by this version."""
-    versions = encode_versions(fragment.physical_rows, builder.message.version)
+    versions = lineage.encode_versions(fragment.physical_rows, builder.message.version)
     fragment.inline_created_at_versions = versions
     fragment.inline_last_updated_at_versions = versions
 
@@ -86,8 +77,8 @@ def set_moved(builder: Builder, fragment: table_pb2.DataFragment, moved: Numbers
     rows, version = fragment.physical_rows, builder.message.version
     created = np.full(rows, version, np.uint64)
     created[: len(moved)] = _created(builder, moved)
-    fragment.inline_created_at_versions = encode_runs(created)
-    fragment.inline_last_updated_at_versions = encode_versions(rows, version)
+    fragment.inline_created_at_versions = lineage.encode_runs(created)
+    fragment.inline_last_updated_at_versions = lineage.encode_versions(rows, version)
 
 
 def set_updated(
@@ -98,11 +89,11 @@ def set_updated(
     `offsets` (n,).
     """
     version, old = builder.message.version, builder.old_fragments().get(fragment.id)
-    data = encode_versions(fragment.physical_rows, version)
+    data = lineage.encode_versions(fragment.physical_rows, version)
     if offsets is not None and old is not None and builder.before is not None:
-        updated = builder.stored.lineage(builder.before, old, LAST_UPDATED_AT).copy()
+        updated = builder.stored.lineage(builder.before, old, lineage.LAST_UPDATED_AT).copy()
         updated[offsets] = version
-        data = encode_runs(updated)
+        data = lineage.encode_runs(updated)
     fragment.inline_last_updated_at_versions = data
 
 
@@ -115,13 +106,13 @@ def _created(builder: Builder, ids: Numbers) -> Numbers:
     for fragment in before.fragments:
         if not fragment.message.WhichOneof("row_id_sequence"):
             continue
-        held = builder.stored.lineage(before, fragment, ROW_ID)
-        at = np.searchsorted(ids, held, sorter=order)
+        row_ids = builder.stored.lineage(before, fragment, lineage.ROW_ID)
+        at = np.searchsorted(ids, row_ids, sorter=order)
         at = order[np.minimum(at, len(ids) - 1)]
-        hits = ids[at] == held
+        hits = ids[at] == row_ids
         hits[builder.stored.rows(before, fragment).deleted] = False
         if hits.any():
-            created[at[hits]] = builder.stored.lineage(before, fragment, CREATED_AT)[hits]
+            created[at[hits]] = builder.stored.lineage(before, fragment, lineage.CREATED_AT)[hits]
     return created
 
 
@@ -131,9 +122,8 @@ def overlay(builder: Builder) -> None:
     for group in builder.transaction.data_overlay.groups:
         fragment = builder.fragment(group.fragment_id)
         if fragment is None:  # L.txn.op.data-overlay
-            raise OperationRefused(
-                f"DataOverlay targets fragment {group.fragment_id}, which does not exist"
-            )
+            name = f"fragment {group.fragment_id}"
+            raise OperationRefused(f"DataOverlay targets {name}, which does not exist")
         for one in group.overlays:
             fragment.overlays.add().CopyFrom(one)
             fragment.overlays[-1].committed_version = builder.message.version
@@ -147,14 +137,14 @@ def overlay(builder: Builder) -> None:
         set_updated(builder, fragment, unique(np.concatenate(covered)))
 
 
-def covers_any(given: Transaction.DataOverlay, rows: Mapping[int, NDArray[np.int64]]) -> bool:
+def covers_any(operation: Transaction.DataOverlay, rows: Mapping[int, NDArray[np.int64]]) -> bool:
     """Whether a DataOverlay covers one of the rows by fragment. Raises FormatError.
 
     Each (offsets,).
     """
     return any(
         any(row in offsets for row in rows.get(group.fragment_id, ()))
-        for group in given.groups
+        for group in operation.groups
         for one in group.overlays
         for offsets in parse_coverage(one, _CTX, _CTX.at(0)).values()
     )
@@ -168,5 +158,5 @@ def uncover_fields(
         for number, field_id in enumerate(one.data_file.fields):
             if field_id in fields and one.committed_version <= read_version:
                 one.data_file.fields[number] = TOMBSTONE
-    kept = [one for one in fragment.overlays if set(one.data_file.fields) != {TOMBSTONE}]
-    assign(fragment.overlays, kept)
+    used = [one for one in fragment.overlays if set(one.data_file.fields) != {TOMBSTONE}]
+    assign(fragment.overlays, used)

@@ -152,7 +152,7 @@ def segment(tmp_path):
 def test_worked_columns(segment):
     """Rows without a token are none; bands lie by their keys."""
     index = MinHashLsh(segment)
-    keys, signatures = index.all()
+    keys, signatures = index.signatures(np.arange(index.num_docs))
     assert keys.tolist() == [0, 2]
     assert signatures.shape == (2, 4)
     bands, documents = index.bands(0, 4)

@@ -13,12 +13,13 @@ from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.fast import row_sets
 from lanceref.index import bloom
-from lanceref.index.fragment_reuse import NAME, read_reuse
+from lanceref.index.fragment_reuse import read_reuse
 from lanceref.index.index_type import Spans
 from lanceref.index.row_set import RowSet, encode_sets, encode_treemap, parse_treemap
 from lanceref.proto import table_pb2
 from lanceref.proto.index_details_pb2 import FragmentReuseIndexDetails as Details
 from lanceref.transactions.index_entries import bring_forward
+from lanceref.transactions.manifest_builder import REUSE_INDEX
 from pyroaring import BitMap
 
 keys = st.lists(st.integers(0, 3 << 32 | 70_000), max_size=50)
@@ -96,7 +97,7 @@ def content(*, rows=6, kept=KEPT) -> Details.InlineContent:
 
 def reuse(details: Details, outside: bytes = b""):
     """Read the details of an index."""
-    entry = table_pb2.IndexMetadata(name=NAME)
+    entry = table_pb2.IndexMetadata(name=REUSE_INDEX)
     entry.index_details.value = details.SerializeToString()
     return read_reuse([SimpleNamespace(entry=entry, place=PLACE, bytes_of=lambda _: outside)], CTX)
 
@@ -116,13 +117,12 @@ def test_a_worked_move():
 @pytest.mark.parametrize("side", ["old_fragments", "new_fragments"])
 def test_numbers_of_a_fragment_that_no_address_holds_are_refused(side, name, number):
     """By an index that is read, and by a commit that brings its entries forward."""
-    damaged = content()
-    setattr(getattr(damaged.versions[0].groups[0], side)[0], name, number)
-    details = Details(inline=damaged)
+    details = Details(inline=content())
+    setattr(getattr(details.inline.versions[0].groups[0], side)[0], name, number)
     with pytest.raises(OutOfRange, match="32 bits"):
         reuse(details)
 
-    entry = table_pb2.IndexMetadata(name=NAME)
+    entry = table_pb2.IndexMetadata(name=REUSE_INDEX)
     entry.index_details.value = details.SerializeToString()
     with pytest.raises(OutOfRange, match="32 bits"):
         bring_forward([entry])

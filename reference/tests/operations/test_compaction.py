@@ -9,13 +9,13 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lanceref.core.errors import CommitConflict, FormatError, OperationRefused
-from lanceref.index.fragment_reuse import NAME, content_of
+from lanceref.index.fragment_reuse import content_of
 from lanceref.operations.compaction import CompactionRules, plan_compaction
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import LocalStore
 from lanceref.table.bases import orphans
 from lanceref.transactions.conflict import assumed_transaction
-from lanceref.transactions.manifest_builder import Staged
+from lanceref.transactions.manifest_builder import REUSE_INDEX, Staged
 from pylanceref.dataset import LanceDataset
 from pylanceref.optimize import Compaction
 
@@ -131,13 +131,13 @@ def compact(dataset, rows: int) -> None:
 def test_long_messages_have_a_file_of_their_own(tmp_path, monkeypatch):
     """A long reuse message is stored in a file of its entry."""
     monkeypatch.setattr("lanceref.operations.compaction.INLINE_BYTES", 10)
-    path = tmp_path / "t"
-    dataset = deferred_table(path)
+    dataset = deferred_table(tmp_path)
     compact(dataset, 150)
-    (segment,) = [one for one in dataset._snapshot.indices.segments if one.entry.name == NAME]
-    assert (path / segment.folder / "details.binpb").is_file()
+    segments = dataset._snapshot.indices.segments
+    (segment,) = [one for one in segments if one.entry.name == REUSE_INDEX]
+    assert (tmp_path / segment.folder / "details.binpb").is_file()
     assert len(content_of(segment, segment.ctx).versions) == 1
-    opened = pylanceref.dataset(path)
+    opened = pylanceref.dataset(tmp_path)
     assert all(asked(opened, condition) for condition in CONDITIONS)
     assert_found(opened, CONDITIONS)
 

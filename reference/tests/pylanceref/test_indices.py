@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.stored import materialised
+from lance_conformance.case_storage import materialise
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
 from lanceref.proto import table_pb2
 from pylanceref.errors import IndexMixed, IndexNotFound, KeyMissing
@@ -299,7 +299,7 @@ def test_an_early_index_of_vectors_is_known_by_its_file(tmp_path):
         commit_segments(dataset, [entry], [])
     shown = {one.name: one.index_type for one in dataset.describe_indices()}
     early = Path(__file__).parents[3] / "fixtures/index/any/ivf-pq/early-cosine/dataset"
-    dataset = pylanceref.dataset(shutil.copytree(materialised(early), tmp_path / "early"))
+    dataset = pylanceref.dataset(shutil.copytree(materialise(early), tmp_path / "early"))
     (told,) = dataset._snapshot.manifest.indices
     entry = table_pb2.IndexMetadata.FromString(told.SerializeToString())
     entry.ClearField("index_details")

@@ -24,13 +24,7 @@ import pyarrow as pa
 from lanceref.core.errors import FormatError
 from lanceref.core.integers import unique
 from lanceref.index.entries import Entries, compare
-from lanceref.index.fm.partition import (
-    STORED,
-    Partition,
-    fingerprint,
-    open_partition,
-    write_partition,
-)
+from lanceref.index.fm import partition as fm_partition
 from lanceref.index.fm.wavelet import Positions
 from lanceref.index.index_type import Built, Found, IndexType, Parameters, Sources
 from lanceref.index.predicate import Contains, Predicate
@@ -46,7 +40,7 @@ MOST_STEPS = 1024
 """Steps one by one; who needs more goes twice as far each time, from all endings together."""
 
 
-def rows_with(partition: Partition, text: bytes) -> Keys:
+def rows_with(partition: fm_partition.Partition, text: bytes) -> Keys:
     """Return the keys (occurrences,) of rows whose text holds another, in any order, repeated."""
     if not text:
         return partition.row_ids
@@ -58,7 +52,7 @@ def rows_with(partition: Partition, text: bytes) -> Keys:
     return partition.row_ids[unique(texts)]
 
 
-def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
+def endings_with(partition: fm_partition.Partition, text: bytes) -> tuple[int, int]:
     """Return the first ending that begins with a text, and the one after the last."""
     ends = np.array([0, partition.num_bytes], np.int64)
     for byte in reversed(text):
@@ -68,13 +62,13 @@ def endings_with(partition: Partition, text: bytes) -> tuple[int, int]:
     return int(ends[0]), int(ends[1])
 
 
-def step(partition: Partition, endings: Positions) -> Positions:
+def step(partition: fm_partition.Partition, endings: Positions) -> Positions:
     """Return the endings that are a byte longer. `endings` and the result (n,)."""
     bytes_, before = partition.tree.bytes_at(endings)
     return partition.firsts[bytes_] + before
 
 
-def beginnings(partition: Partition, first: int, end: int) -> Positions:
+def beginnings(partition: fm_partition.Partition, first: int, end: int) -> Positions:
     """Return where neighbouring endings begin, in any order: (end - first,). Raises CorruptPage."""
     rate = partition.rate
     if (end - first) * rate > partition.num_bytes:
@@ -88,10 +82,10 @@ def beginnings(partition: Partition, first: int, end: int) -> Positions:
         if not len(endings):
             return np.concatenate(found) % partition.num_bytes
         endings = step(partition, endings)
-    return all_beginnings(partition)[first:end]
+    return all_beginnings(partition)[first:end]  # twice as far each time, from all endings
 
 
-def all_beginnings(partition: Partition) -> Positions:
+def all_beginnings(partition: fm_partition.Partition) -> Positions:
     """Return where endings begin: (endings,). Raises CorruptPage when no step leads to a sample."""
     size, rate = partition.num_bytes, partition.rate
     ends = np.empty(size, np.int64)
@@ -102,8 +96,8 @@ def all_beginnings(partition: Partition) -> Positions:
     ends[::rate] = np.arange(0, size, rate)
     steps[::rate] = 0
     for _ in range(size.bit_length() + 1):
-        left = ends % rate != 0
-        if not left.any():
+        open_endings = ends % rate != 0
+        if not open_endings.any():
             return (partition.samples[ends // rate] + steps) % size
         steps += steps[ends]
         ends = ends[ends]
@@ -111,7 +105,7 @@ def all_beginnings(partition: Partition) -> Positions:
     raise partition.file.corrupt("L.index.fm.samples", found, "a sample for every byte")
 
 
-def texts_of(partition: Partition) -> list[bytes]:
+def texts_of(partition: fm_partition.Partition) -> list[bytes]:
     """Bring the texts back and compare them with their fingerprint. Raises CorruptPage."""
     size = partition.num_bytes
     begins = all_beginnings(partition)
@@ -121,7 +115,7 @@ def texts_of(partition: Partition) -> list[bytes]:
         text[begins[run] - 1] = partition.tree.bytes_at(run)[0]
     ends = zip(partition.starts.tolist(), partition.ends.tolist(), strict=True)
     texts = [text[start:end].tobytes() for start, end in ends]
-    found = f"{fingerprint(texts, partition.row_ids.tolist()):016x}"
+    found = f"{fm_partition.fingerprint(texts, partition.row_ids.tolist()):016x}"
     wanted = partition.file.text("partition_fingerprint")
     if found != wanted or len(unique(begins)) != size:
         clause = "L.index.fm.fingerprint"
@@ -153,12 +147,14 @@ class Fm(IndexType):
         if not paths:
             found = f"files {[one.path for one in segment.entry.files]}"
             raise FormatError("L.index.fm.partition", segment.place, found, "a partition")
-        self.partitions: list[Partition] = [open_partition(segment.file(path)) for path in paths]
+        self.partitions: list[fm_partition.Partition] = [
+            fm_partition.open_partition(segment.file(path)) for path in paths
+        ]
 
     def search(self, predicate: Predicate) -> Found:
         """Return the rows whose text holds another, as both are stored."""
         assert isinstance(predicate, Contains)
-        text = predicate.text.encode().translate(STORED)
+        text = predicate.text.encode().translate(fm_partition.STORED)
         keys = [rows_with(one, text) for one in self.partitions]
         return RowSet.of(np.concatenate([NO_KEYS, *keys]))
 
@@ -166,7 +162,7 @@ class Fm(IndexType):
     def build(cls, training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
         """Write the texts of rows, partition after partition."""
         for number, (texts, keys) in enumerate(_parts(training)):
-            write_partition(f"part_{number}_fm.lance", texts, keys, writer)
+            fm_partition.write_partition(f"part_{number}_fm.lance", texts, keys, writer)
         return Built(index_pb2.FMIndexDetails(), VERSION)
 
     @classmethod
@@ -178,7 +174,7 @@ class Fm(IndexType):
     def has_false_positives(cls, predicate: Predicate) -> bool:
         """Return whether the rows found for a text are candidates, since a blank is in it."""
         assert isinstance(predicate, Contains)
-        return b" " in predicate.text.encode().translate(STORED)
+        return b" " in predicate.text.encode().translate(fm_partition.STORED)
 
     @classmethod
     def check(cls, segment: Segment) -> None:
@@ -190,14 +186,13 @@ class Fm(IndexType):
     def check_rows(cls, segment: Segment, training: Training) -> None:
         """Report a live row whose text, as it is stored, the index does not hold."""
         partitions = cls(segment).partitions
-        stored = [text for one in partitions for text in texts_of(one)]
+        texts = [text for one in partitions for text in texts_of(one)]
         keys = np.concatenate([NO_KEYS, *(one.row_ids for one in partitions)])
-        wanted = [*_texts(training)]
-        held, made = (
-            pa.array(texts, pa.large_binary()) for texts in (stored, [text for text, _ in wanted])
-        )
-        rows = np.array([key for _, key in wanted], np.uint64)
-        compare(segment, training, Entries(held, keys), Entries(made, rows))
+        stored = Entries(pa.array(texts, pa.large_binary()), keys)
+        rows = [*_texts(training)]
+        values = pa.array([text for text, _ in rows], pa.large_binary())
+        wanted = Entries(values, np.array([key for _, key in rows], np.uint64))
+        compare(segment, training, stored, wanted)
 
 
 def _texts(training: Training) -> Iterator[tuple[bytes, int]]:
@@ -206,7 +201,7 @@ def _texts(training: Training) -> Iterator[tuple[bytes, int]]:
         values = run.values.drop_null().cast(pa.large_binary()).to_pylist()
         keys = run.keys[mask_of(run.values.is_valid())].tolist()
         for value, key in zip(values, keys, strict=True):
-            yield value.translate(STORED), key
+            yield value.translate(fm_partition.STORED), key
 
 
 def _parts(training: Training) -> Iterator[tuple[list[bytes], list[int]]]:

@@ -240,7 +240,6 @@ def _node_sizes(tree: HuffmanTree, counts: Positions, file: IndexFile) -> list[t
 
 
 def _numbers(file: IndexFile, key: str) -> Positions:
-    """Return an entry of the metadata as numbers. Raises CorruptPage."""
     data = file.digits(key)
     if len(data) % 8:
         found = f"{len(data)} bytes of {key!r}"
@@ -277,14 +276,14 @@ def suffix_array(text: NDArray[np.uint8]) -> Positions:
 
 
 def _first_keys(text: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Return of every ending its first bytes, and how many there are of them."""
+    """Return the first bytes of every ending, and their number."""
     size = len(text)
     padded = np.concatenate([text, np.zeros(FIRST_BYTES, np.uint8)])
     keys = np.zeros(size, np.uint64)
     for place in range(FIRST_BYTES):
         keys = keys << np.uint64(8) | padded[place : place + size]
-    left = np.minimum(np.arange(size, 0, -1), FIRST_BYTES)
-    return keys << np.uint64(8) | left.astype(np.uint64)
+    counts = np.minimum(np.arange(size, 0, -1), FIRST_BYTES)
+    return keys << np.uint64(8) | counts.astype(np.uint64)
 
 
 FINGERPRINT_START = 0x19EE4BC3E3726EC5
@@ -304,10 +303,10 @@ def fingerprint(texts: Sequence[bytes], keys: Sequence[int]) -> int:
 @specified
 def fnv_hash(data: bytes) -> int:
     """Return the hash of bytes, FNV-1a of 64 bits from the state of a fingerprint on."""
-    found = FINGERPRINT_START
+    state = FINGERPRINT_START
     for byte in data:
-        found = ((found ^ byte) * FINGERPRINT_PRIME) & U64
-    return found
+        state = ((state ^ byte) * FINGERPRINT_PRIME) & U64
+    return state
 
 
 def write_partition(
@@ -325,29 +324,28 @@ def write_partition(
     blocks = Blocks([len(one) for one in bits], len(samples))
     words = np.concatenate([samples[:0], *map(packed, bits)])
     ranks, _ = blocks.ranks(words, 0, len(bits))
-    starts = np.concatenate([[0], np.cumsum([len(one) + 1 for one in texts])])[:-1]
+    starts = offsets_of(np.array([len(one) + 1 for one in texts], np.int64))[:-1]
     metadata = {
         "bwt_len": f"{len(text)}",
         "sa_sample_rate": f"{SAMPLE_RATE}",
         **{name: f"{number}" for name, number in blocks.stated.items()},
         "c_table": _digits(np.concatenate([[0], counts.cumsum()])),
         "row_ids": _digits(keys),
-        "doc_start_positions": _digits(starts[: len(texts)]),
+        "doc_start_positions": _digits(starts),
         "huffman_codes": tree.encode_codes().hex(),
         "tree_topology": tree.encode_topology().hex(),
         "partition_fingerprint": f"{fingerprint(texts, keys):016x}",
     }
     data = pa.py_buffer(np.concatenate([words, samples]).astype("<u8"))
     buffers = [None, pa.py_buffer(offsets_of(8 * blocks.sizes)), data]
-    tells = blocks.columns
+    prefix_ranks = np.append(ranks, 0 * blocks.sizes[len(ranks) :]).astype(np.uint64)
     columns = {
-        "node_id": tells["node_id"],
-        "block_id": tells["block_id"],
+        **blocks.columns,
         "words": pa.Array.from_buffers(pa.large_binary(), len(blocks.sizes), buffers),
-        "prefix_rank": pa.array(np.append(ranks, 0 * blocks.sizes[len(ranks) :]).astype(np.uint64)),
-        "bit_len": tells["bit_len"],
+        "prefix_rank": pa.array(prefix_ranks),
     }
-    writer.write_columns(path, columns, metadata)
+    order = ("node_id", "block_id", "words", "prefix_rank", "bit_len")
+    writer.write_columns(path, {name: columns[name] for name in order}, metadata)
 
 
 def _digits(numbers: Sequence[int] | Positions) -> str:

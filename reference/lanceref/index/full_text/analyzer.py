@@ -27,25 +27,14 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.context import Context
 from lanceref.core.errors import FormatError, LimitExceeded, Place
+from lanceref.index.full_text import tokenizers
 from lanceref.index.full_text.packed_integers import Counts, Numbers, ranges
 from lanceref.index.full_text.parameters import Analysis, is_list
-from lanceref.index.full_text.tokenizers import (
-    Cut,
-    code,
-    cut_all,
-    icu,
-    model,
-    ngrams,
-    raw,
-    simple,
-    whitespace,
-)
 from lanceref.index.training import BINARY, is_any
 from lanceref.json.jsonb import texts
 
 MOST_KNOWN = 1 << 17
 """Tokens whose form is remembered."""
-
 LETTERS = dict(zip("ÐØðøĐđĦħıĸŁłŊŋŦŧ", "DOdoDdHhikLlNnTt", strict=True))
 LETTERS |= {"Æ": "AE", "Þ": "TH", "ß": "ss", "ẞ": "SS", "æ": "ae", "þ": "th", "Œ": "OE", "œ": "oe"}
 """Letters that have no decomposition."""
@@ -95,26 +84,27 @@ def lowered(text: str) -> str:
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
 
-def cutter(analysis: Analysis) -> Cut:
+def cutter(analysis: Analysis) -> tokenizers.Cut:
     """Return the base tokenizer of parameters. Raises OperationRefused, NotYet."""
     own = analysis
     match own.base_tokenizer:
         case "simple":
-            return simple
+            return tokenizers.simple
         case "whitespace":
-            return whitespace
+            return tokenizers.whitespace
         case "raw":
-            return raw
+            return tokenizers.raw
         case "ngram":
             least, most = own.min_ngram_length, own.max_ngram_length
-            return ngrams(least, most, prefix_only=own.prefix_only)
+            return tokenizers.ngrams(least, most, prefix_only=own.prefix_only)
         case "code":
-            find = partial(code, operators=own.index_operators, split=own.split_identifiers)
-            return find(numerics=own.split_on_numerics, whole=own.preserve_original)
+            find = partial(tokenizers.code, operators=own.index_operators)
+            numerics, whole = own.split_on_numerics, own.preserve_original
+            return find(split=own.split_identifiers, numerics=numerics, whole=whole)
         case "icu" | "icu/split":
-            return icu(split=own.base_tokenizer == "icu/split")
+            return tokenizers.icu(split=own.base_tokenizer == "icu/split")
         case name:
-            return model(name)
+            return tokenizers.model(name)
 
 
 class Analyzer:
@@ -150,11 +140,10 @@ class Analyzer:
         With them the number of words of each text, (texts,), and their positions, (words,).
         """
         # L.index.fts.analyzer.position
-        words, counts, positions = cut_all(self._cut, texts)
+        words, counts, positions = tokenizers.cut_all(self._cut, texts)
         return list(map(self._form, words)), counts, positions
 
     def _formed(self, token: str) -> str | None:
-        """Return the form of a token, None when it is dropped."""
         # L.index.fts.analyzer.length, L.index.fts.analyzer.order
         analysis = self.analysis
         longest = analysis.max_token_length
@@ -178,8 +167,8 @@ def filtered_tokens(
     """
     mask = np.array([form is not None for form in forms], np.bool_)
     owners = np.repeat(np.arange(len(counts)), counts)[mask]
-    kept = [form for form in forms if form is not None]
-    return kept, np.bincount(owners, minlength=len(counts)), mask
+    tokens = [form for form in forms if form is not None]
+    return tokens, np.bincount(owners, minlength=len(counts)), mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,17 +201,12 @@ def gather(values: pa.Array, analyzer: Analyzer, *, list_elements: bool) -> Docu
     else:
         rows, texts = np.flatnonzero(values.is_valid()), as_text(values.drop_null())
     forms, counts, positions = find(analyzer, texts)
-    tokens, counts, kept = filtered_tokens(forms, counts)
+    tokens, counts, mask = filtered_tokens(forms, counts)
     if not of_lists:  # L.index.fts.documents.empty
         rows, counts = rows[counts > 0], counts[counts > 0]
         elements = elements[rows]
-    return Documents(
-        rows.astype(np.uint32),
-        elements.astype(np.uint32),
-        counts.astype(np.uint32),
-        tokens,
-        positions[kept],
-    )
+    own, places, lengths = (one.astype(np.uint32) for one in (rows, elements, counts))
+    return Documents(own, places, lengths, tokens, positions[mask])
 
 
 def _items(values: pa.Array) -> tuple[Counts, Counts, pa.Array]:
@@ -257,7 +241,7 @@ def joined(values: pa.Array) -> pa.Array:
 def _json_forms(
     analyzer: Analyzer, texts: Iterable[str]
 ) -> tuple[Sequence[str | None], Counts, Numbers]:
-    """Return as `Analyzer.forms` the tokens of JSON documents."""
+    """Return the tokens of JSON documents as `Analyzer.forms` does."""
     tokens = [json_tokens(text, analyzer) for text in texts]
     counts = np.array([len(own) for own in tokens], np.int64)
     positions = ranges(np.zeros(len(tokens), np.int64), counts).astype(np.uint32)

@@ -81,8 +81,7 @@ def weight(num_documents: int, num_with_token: int) -> np.float32:
 
 def norms(lengths: Numbers | NDArray[np.float32], mean_length: np.float32) -> Scores:
     """Return for lengths [n] the term beside the frequency in the divisor."""
-    own: Scores = K1 * (B * lengths.astype(np.float32) / mean_length + (ONE - B))
-    return own
+    return np.asarray(K1 * (B * lengths.astype(np.float32) / mean_length + (ONE - B)))
 
 
 def scores(
@@ -104,8 +103,7 @@ def counts(frequencies: Numbers | Scores, norm: Scores) -> Scores:
     """Return how much of its weight a token gives each document. All are (documents,)."""
     # L.index.fts.score
     own = frequencies.astype(np.float32)
-    found: Scores = (K1 + ONE) * own / (own + norm)
-    return found
+    return np.asarray((K1 + ONE) * own / (own + norm))
 
 
 def bounds(
@@ -117,8 +115,8 @@ def bounds(
     (postings,), `starts`, `own_weights` and the result (runs,).
     """
     own = frequencies.astype(np.float32)
-    found: Scores = np.maximum.reduceat(own / (own + norm), starts)
-    return found * (own_weights * (K1 + ONE))
+    greatest = np.maximum.reduceat(own / (own + norm), starts)
+    return np.asarray(greatest * (own_weights * (K1 + ONE)))
 
 
 def rounded_lengths(lengths: Numbers) -> Numbers:
@@ -186,5 +184,5 @@ def _front(frequencies: Numbers, lengths: Numbers, sizes: Counts) -> tuple[Count
     # a document counts that is shorter than all of its run with higher frequencies
     falling = length - runs * (int(length.max(initial=0)) + 1)
     least = np.minimum.accumulate(falling)
-    kept = np.concatenate([[True], falling[1:] < least[:-1]])
-    return runs[kept], frequency[kept].astype(np.int64), length[kept]
+    mask = np.concatenate([[True], falling[1:] < least[:-1]])
+    return runs[mask], frequency[mask].astype(np.int64), length[mask]

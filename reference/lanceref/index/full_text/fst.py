@@ -51,17 +51,17 @@ INDEXED = 32
 LONGEST = 1 << 16
 """Bytes that a token may have at most."""
 
-Way = tuple[int, int, int]
-"""Byte, output, address of the next node."""
-
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node: whether a token ends here, with which output, and the ways on by rising bytes."""
+    """A node: whether a token ends here, with which output, and the ways on by rising bytes.
+
+    A way has a byte, an output, and the address of the next node.
+    """
 
     final: bool = False
     final_output: int = 0
-    ways: tuple[Way, ...] = ()
+    ways: tuple[tuple[int, int, int], ...] = ()
 
 
 END = Node(True)
@@ -299,7 +299,6 @@ class _Builder:
         return self._write(self._open[0])
 
     def _close(self, depth: int) -> None:
-        """Write the open nodes below a depth."""
         while len(self._open) > depth + 1:
             address = self._write(self._open.pop())
             self._open[-1].ways[-1][2] = address

@@ -246,10 +246,10 @@ class Inverted(IndexType):
             if index.partitions and index.levels != wanted:
                 found = f"documents below {index.levels} lists"
                 origin.ctx.lint("L.index.fts.docs", origin.place, found, wanted)
-            held = _merged([(index, composed_moves())], index.settings, index.levels)
-            made = _collect(training, index.settings)
+            stored = _merged([(index, composed_moves())], index.settings, index.levels)
+            expected = _collect(training, index.settings)
             skipped = Analyzer(index.settings.analysis).stop_words  # early releases knew fewer
-            compare(segment, training, held.entries(skipped), made.entries(skipped))
+            compare(segment, training, stored.entries(skipped), expected.entries(skipped))
 
 
 class OfWords(Inverted):
@@ -271,7 +271,6 @@ def rows_with(words: Sequence[str], parts: Sequence[Partition], gone: Keys) -> R
 
 
 def _metadata(settings: Settings, numbers: Sequence[int]) -> dict[str, str]:
-    """Return the metadata of partitions."""
     return {
         "posting_tail_codec": "fixed32_v1",
         **settings.metadata,
@@ -292,18 +291,17 @@ def _write(
 
     That elements of lists are the documents only the columns of a partition say: one is written.
     """
-    kept = [one for one in partitions if keep_empty or one.num_documents]
-    if not kept and settings.list_elements:
-        kept = [partitions[-1]]
-    for number, one in enumerate(kept):
+    written = [one for one in partitions if keep_empty or one.num_documents]
+    if not written and settings.list_elements:
+        written = [partitions[-1]]
+    for number, one in enumerate(written):
         one.write(writer, number)
     none = {"deleted_fragments": pa.array([bitmaps.BitMap().serialize()], pa.binary())}
-    writer.write_columns(METADATA, none, _metadata(settings, range(len(kept))))
+    writer.write_columns(METADATA, none, _metadata(settings, range(len(written))))
     return Built(settings.details, settings.index_version)
 
 
 def _collect(training: Training, settings: Settings) -> PartitionWriter:
-    """Return a partition of the documents of rows."""
     into = PartitionWriter(settings, _levels(training, settings))
     analyzer = Analyzer(settings.analysis)
     for run in training.runs():
@@ -315,7 +313,6 @@ def _collect(training: Training, settings: Settings) -> PartitionWriter:
 
 
 def _levels(training: Training, settings: Settings) -> int:
-    """Return the number of lists around a document."""
     return training.indexed.levels if settings.list_elements else 0
 
 
@@ -326,17 +323,14 @@ def _merged(
     merged = PartitionWriter(settings, levels)
     for index, moved in opened:
         for partition in index.parts(levels):
-            kept, keys = moved(partition.keys)
-            gone = np.isin(partition.keys[kept] >> SHIFT, index.deleted_fragments)
-            merged.add_partition(partition, np.flatnonzero(kept)[~gone], keys[~gone])
+            mask, keys = moved(partition.keys)
+            gone = np.isin(partition.keys[mask] >> SHIFT, index.deleted_fragments)
+            merged.add_partition(partition, np.flatnonzero(mask)[~gone], keys[~gone])
     return merged
 
 
 def _check_partition(partition: Partition, layout: BlockLayout, ctx: Context, place: Place) -> None:
-    """Read all documents and postings; report numbers that are not those of the tokens, once each.
-
-    Impacts that are not those of the documents are reported too. Raises FormatError.
-    """
+    """Report numbers that are not those of tokens, and wrong impacts. Raises FormatError."""
     lengths = partition.lengths
     numbers = []
     for token, number in partition.items():

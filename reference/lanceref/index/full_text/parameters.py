@@ -211,16 +211,16 @@ def shown_analysis(details: Details, place: Place, clause: str = PARAMETERS) -> 
     except (ValueError, RecursionError) as error:
         raise BadProto(clause, place, details.language[:40], "a JSON text") from error
     code, is_code = details.code_config, details.HasField("code_config")
-    given = {name: getattr(details, name) for name in _IN_DETAILS}
-    given |= {name: getattr(code, name) for name in CODE_FLAGS}
+    values = {name: getattr(details, name) for name in _IN_DETAILS}
+    values |= {name: getattr(code, name) for name in CODE_FLAGS}
     for name in ("split_on_numerics", "preserve_original"):
         if not code.HasField(name):
-            given[name] = is_code
+            values[name] = is_code
     if not details.HasField("max_token_length"):
-        given["max_token_length"] = None
-    given["base_tokenizer"] = details.base_tokenizer or "simple"
-    given["block_size"] = details.block_size or SMALL
-    return Analysis(lance_tokenizer=None, language=language, **given).as_dict()
+        values["max_token_length"] = None
+    values["base_tokenizer"] = details.base_tokenizer or "simple"
+    values["block_size"] = details.block_size or SMALL
+    return Analysis(lance_tokenizer=None, language=language, **values).as_dict()
 
 
 def tokenizes_words(data: bytes) -> bool:
@@ -234,19 +234,19 @@ def tokenizes_words(data: bytes) -> bool:
     return plain and not altered and not details.HasField("max_token_length")
 
 
-def _checked(given: Mapping[str, object]) -> Analysis:
+def _checked(parameters: Mapping[str, object]) -> Analysis:
     """Return parameters by name. Raises TypeError, ValueError."""
-    for name, value in given.items():
+    for name, value in parameters.items():
         type_ = _TYPES[name]
         if not isinstance(value, type_) or (type_ is not bool and isinstance(value, bool)):
             raise TypeError(f"'{type(value).__name__}' object is no {name}")
-    words = given.get("custom_stop_words")
+    words = parameters.get("custom_stop_words")
     if words is not None:
         assert isinstance(words, list | tuple)
         if not all(isinstance(word, str) for word in words):
             raise TypeError("custom_stop_words must be words")
-        given = {**given, "custom_stop_words": tuple(words)}
-    analysis = replace(Analysis(), **given)  # type: ignore[arg-type]
+        parameters = {**parameters, "custom_stop_words": tuple(words)}
+    analysis = replace(Analysis(), **parameters)  # type: ignore[arg-type]
     if analysis.language not in LANGUAGES:
         raise ValueError(f"can't set tokenizer language to {analysis.language}: unknown variant")
     if analysis.block_size not in (SMALL, LARGE):  # L.index.fts.block-size
@@ -255,34 +255,33 @@ def _checked(given: Mapping[str, object]) -> Analysis:
         raise ValueError("min_gram must be greater than 0")
     if analysis.base_tokenizer == "ngram" and analysis.min_ngram_length > analysis.max_ngram_length:
         raise ValueError("min_gram must not be greater than max_gram")
-    if any(isinstance(one, int) and one < 0 for one in given.values()):
+    if any(isinstance(one, int) and one < 0 for one in parameters.values()):
         raise OverflowError("can't convert negative int to unsigned")
     return analysis
 
 
-def requested(given: Mapping[str, object], *, json_documents: bool) -> Settings:
+def requested(parameters: Mapping[str, object], *, json_documents: bool) -> Settings:
     """Return what a caller asks for. Raises TypeError, ValueError."""
-    ours = {name: value for name, value in given.items() if name in _TYPES}
+    ours = {name: value for name, value in parameters.items() if name in _TYPES}
     ignored = {"memory_limit", "num_workers", "format_version", "document_granularity", "analyzer"}
-    unknown = (given.keys() - ours.keys() - ignored) | (ours.keys() & {"lance_tokenizer"})
+    unknown = (parameters.keys() - ours.keys() - ignored) | (ours.keys() & {"lance_tokenizer"})
     if unknown:
         raise ValueError(f"unknown FTS index parameter '{min(unknown)}'")
-    base = _base_tokenizer(given)
+    base = _base_tokenizer(parameters)
     if base != CODE and any(ours.get(name) for name in CODE_FLAGS):
         raise ValueError("code analyzer flags require analyzer='code'")
     ours = {**PROFILES.get(base, {}), "base_tokenizer": base, **ours}
     if json_documents:
         ours["lance_tokenizer"] = "json"
-    analysis, granularity = _checked(ours), given.get("document_granularity")
+    analysis, granularity = _checked(ours), parameters.get("document_granularity")
     if not isinstance(granularity, DocumentGranularity | None):
         raise TypeError("document_granularity must be a lance.query.DocumentGranularity")
     per_element = granularity is DocumentGranularity.LIST_ELEMENT
-    return Settings(analysis, _format(given.get("format_version"), analysis), per_element)
+    return Settings(analysis, _format(parameters.get("format_version"), analysis), per_element)
 
 
-def _base_tokenizer(given: Mapping[str, object]) -> str:
-    """Return the base tokenizer asked for, by its name or an analyzer's. Raises ValueError."""
-    analyzer, base = given.get("analyzer"), given.get("base_tokenizer")
+def _base_tokenizer(parameters: Mapping[str, object]) -> str:
+    analyzer, base = parameters.get("analyzer"), parameters.get("base_tokenizer")
     if analyzer not in (None, "text", CODE):
         raise ValueError(f"unknown analyzer '{analyzer}', expected 'text' or 'code'")
     if analyzer == "text" and base == CODE:
@@ -295,17 +294,16 @@ def _base_tokenizer(given: Mapping[str, object]) -> str:
     return name
 
 
-def _format(given: object, analysis: Analysis) -> int:
-    """Return the format asked for. Raises ValueError."""
+def _format(version: object, analysis: Analysis) -> int:
     is_code, is_large = analysis.base_tokenizer == CODE, analysis.block_size == LARGE
     source = "FTS format version"
-    if given is None and (given := os.environ.get(FORMAT_VARIABLE)) is not None:
+    if version is None and (version := os.environ.get(FORMAT_VARIABLE)) is not None:
         source = FORMAT_VARIABLE
-    if given is None:
+    if version is None:
         return 3 if is_code or is_large else DEFAULT_FORMAT
-    text = str(given).lower().removeprefix("v")
+    text = str(version).lower().removeprefix("v")
     if text not in map(str, FORMATS):
-        raise ValueError(f"unsupported {source} {given}, expected 1, 2, or 3")
+        raise ValueError(f"unsupported {source} {version}, expected 1, 2, or 3")
     if is_large and text != "3":
         raise ValueError(f"FTS format_version={text} is incompatible with block_size=256, use 3")
     if is_code and text != "3":
@@ -316,8 +314,8 @@ def _format(given: object, analysis: Analysis) -> int:
 def parse_analysis(text: str, place: Place) -> Analysis:
     """Parse the stored parameters; those missing have their defaults. Raises FormatError."""
     try:
-        given = {name: value for name, value in json.loads(text).items() if name in _TYPES}
-        analysis = _checked({"lance_tokenizer": None, **given})
+        parameters = {name: value for name, value in json.loads(text).items() if name in _TYPES}
+        analysis = _checked({"lance_tokenizer": None, **parameters})
     except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         found = f"{text[:80]!r}: {error}"
         raise FormatError(PARAMETERS, place, found, "parameters") from error

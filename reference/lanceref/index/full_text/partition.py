@@ -47,7 +47,6 @@ from lanceref.index.segment import Segment
 
 KEPT_TOKENS = 1 << 12
 """Tokens whose numbers are kept."""
-
 DOC_INDEX = "_doc_index_{}"
 """Name of the column with the places in a list, by its level."""
 
@@ -260,7 +259,6 @@ def _items(value: pa.Scalar, file: IndexFile) -> Blobs:
 
 
 def _blobs(values: pa.Array, file: IndexFile) -> Blobs:
-    """Return the bytes of values. Raises FormatError for null."""
     if values.null_count:
         raise CorruptPage(POSTINGS, file.place, "null for bytes", "bytes")
     return Blobs.of(values, file.ctx)

@@ -94,12 +94,8 @@ def count_occurrences(
 
 def merge_occurrences(parts: Sequence[Occurrences]) -> Occurrences:
     """Return the occurrences of all parts, whose documents follow each other."""
-    every = Occurrences(
-        *(
-            np.concatenate([NONE, *(getattr(part, one.name) for part in parts)])
-            for one in fields(Occurrences)
-        )
-    )
+    columns = ([getattr(part, one.name) for part in parts] for one in fields(Occurrences))
+    every = Occurrences(*(np.concatenate([NONE, *column]) for column in columns))
     if len(parts) < 2:
         return every
     order = _token_order(every.tokens)
@@ -199,11 +195,11 @@ class PartitionWriter:
         self.num_documents += len(keys)
         return first
 
-    def add_partition(self, partition: Partition, kept: Counts, keys: Keys) -> None:
-        """Add documents `kept` (n,) of another partition, with the keys (n,) of their rows."""
-        first = self._begin(keys, partition.lengths[kept], partition.elements[kept])
+    def add_partition(self, partition: Partition, chosen: Counts, keys: Keys) -> None:
+        """Add documents `chosen` (n,) of another partition, with the keys (n,) of their rows."""
+        first = self._begin(keys, partition.lengths[chosen], partition.elements[chosen])
         numbers = np.full(len(partition.keys), -1, np.int64)
-        numbers[kept] = np.arange(first, self.num_documents)
+        numbers[chosen] = np.arange(first, self.num_documents)
         parts, tokens = [], sorted(partition.items(), key=lambda item: item[1])
         for begin in range(0, len(tokens), READ_TOKENS):
             run = tokens[begin : begin + READ_TOKENS]
@@ -305,9 +301,8 @@ class PartitionWriter:
             ends, firsts = runs.ends[:-1], offsets_of(blocks)[:-1]
             begins = pa.array((ends - np.repeat(ends[firsts], blocks)).astype(np.uint32))
             columns["_compressed_position"] = _binaries(runs.merged(blocks))
-            columns["_position_block_offset"] = pa.ListArray.from_arrays(
-                _list_offsets(blocks), begins, type=OFFSETS
-            )
+            offsets = pa.ListArray.from_arrays(_list_offsets(blocks), begins, type=OFFSETS)
+            columns["_position_block_offset"] = offsets
         return pa.record_batch([columns[name] for name in schema.names], schema=schema)
 
 
@@ -347,5 +342,4 @@ def _binaries(runs: ByteRuns) -> pa.Array:
 
 
 def _lists(runs: ByteRuns, counts: Counts) -> pa.Array:
-    """Return lists with so many runs each."""
     return pa.ListArray.from_arrays(_list_offsets(counts), _binaries(runs))

@@ -252,9 +252,8 @@ def _dictionary(paths: tuple[Path, ...]) -> _Dictionary:
         try:
             lines = path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise OperationRefused(
-                f"load jieba tokenizer dictionary {path}, error: {error}"
-            ) from error
+            found = f"jieba tokenizer dictionary {path}, error: {error}"
+            raise OperationRefused(f"load {found}") from error
         for line in lines:
             word, *rest = line.split()[:2] or [""]
             if not word:

@@ -38,16 +38,9 @@ from struct import pack
 import numpy as np
 import pyarrow as pa
 
+from lanceref.core import errors
 from lanceref.core.context import Context, expect
 from lanceref.core.cursor import Extent, FileBytes, parse_message
-from lanceref.core.errors import (
-    CommitConflict,
-    CorruptPage,
-    FormatError,
-    LimitExceeded,
-    OutOfRange,
-    Place,
-)
 from lanceref.index.bloom import BLOCK_BYTES, WORDS, Blocks, Hashes
 from lanceref.proto.mem_wal_pb2 import ShardManifest
 from lanceref.storage import Source, Store
@@ -102,7 +95,7 @@ def read_manifest(store: Store, shard: uuid.UUID, version: int, ctx: Context) ->
     manifest = parse_manifest(source, own)
     found = f"version {manifest.version} of {manifest.shard_id.uuid.hex()}"
     wanted, place = f"version {version} of {shard.hex}", own.at(0, source.size)
-    expect("L.index.mem-wal.manifest-name", found, wanted, place, FormatError)
+    expect("L.index.mem-wal.manifest-name", found, wanted, place, errors.FormatError)
     return manifest
 
 
@@ -115,11 +108,11 @@ def parse_manifest(source: Source, ctx: Context) -> ShardManifest:
     rising = all(one < other for one, other in pairwise(generations))
     if not rising or any(one >= manifest.current_generation for one in generations):
         wanted = f"rising ones below {manifest.current_generation}"
-        raise OutOfRange("L.index.mem-wal.sstables", place, generations[:8], wanted)
+        raise errors.OutOfRange("L.index.mem-wal.sstables", place, generations[:8], wanted)
     for one in manifest.sstables:
         if not one.path or "/" in one.path or one.path.startswith("."):
             found = f"path {one.path[:80]!r}"
-            raise FormatError("L.index.mem-wal.sstables", place, found, "a folder's name")
+            raise errors.FormatError("L.index.mem-wal.sstables", place, found, "a folder's name")
     return manifest
 
 
@@ -142,7 +135,7 @@ def write_manifest(store: Store, shard: uuid.UUID, manifest: ShardManifest) -> N
 
 def _put(store: Store, path: str, data: bytes, number: int) -> None:
     if not store.put_if_absent(path, data):
-        raise CommitConflict("MemWal", "MemWal", number, retryable=False)
+        raise errors.CommitConflict("MemWal", "MemWal", number, retryable=False)
 
 
 ENTRY = "L.index.mem-wal.entry"
@@ -179,14 +172,13 @@ def read_entries(
     rest = [one for one in positions(store, shard) if one > after]
     for wanted, position in enumerate(rest, after + 1):
         path = entry_path(shard, position)
-        expect("L.index.mem-wal.positions", position, wanted, Place(path, 0))
+        expect("L.index.mem-wal.positions", position, wanted, errors.Place(path, 0))
         source = store.open(path)
         own = Context(path, ctx.stage, limits=ctx.limits)
         yield position, parse_entry(_whole(source, own), own)
 
 
 def _whole(source: Source, ctx: Context) -> bytes:
-    """Return the bytes of an entry. Raises LimitExceeded."""
     return bytes(FileBytes(source, ctx).whole("entry", ENTRY).data)
 
 
@@ -199,9 +191,9 @@ def parse_entry(data: bytes, ctx: Context) -> LogEntry:
         rows = pa.ipc.open_stream(data).read_all() if size <= budget else pa.table({})
         rows.validate(full=True)
     except (pa.ArrowException, OSError, EOFError, ValueError, KeyError, MemoryError) as error:
-        raise CorruptPage(ENTRY, place, f"{error}", "an Arrow stream") from error
+        raise errors.CorruptPage(ENTRY, place, f"{error}", "an Arrow stream") from error
     if size > budget:
-        raise LimitExceeded(ENTRY, place, f"{size} bytes", f"at most {budget}")
+        raise errors.LimitExceeded(ENTRY, place, f"{size} bytes", f"at most {budget}")
     metadata = rows.schema.metadata or {}
     epoch = _number(metadata, EPOCH, place)
     if metadata.get(FENCE) == b"true":
@@ -209,15 +201,14 @@ def parse_entry(data: bytes, ctx: Context) -> LogEntry:
     marks = rows.schema.get_field_index(TOMBSTONE)
     if marks < 0 or rows.schema.field(marks).type != pa.bool_() or rows[marks].null_count:
         wanted = f"{TOMBSTONE}, bool without nulls"
-        raise CorruptPage(ENTRY, place, f"columns {rows.schema.names}", wanted)
+        raise errors.CorruptPage(ENTRY, place, f"columns {rows.schema.names}", wanted)
     return LogEntry(epoch, _number(metadata, GENERATION, place), rows)
 
 
-def _number(metadata: dict[bytes, bytes], key: bytes, place: Place) -> int:
-    """Return a number of the metadata. Raises CorruptPage."""
+def _number(metadata: dict[bytes, bytes], key: bytes, place: errors.Place) -> int:
     text = metadata.get(key, b"")
     if not text.isdigit() or len(text) > 20:
-        raise CorruptPage(ENTRY, place, f"{key!r} = {text[:40]!r}", "a number")
+        raise errors.CorruptPage(ENTRY, place, f"{key!r} = {text[:40]!r}", "a number")
     return int(text)
 
 
@@ -275,8 +266,8 @@ def newest_rows(rows: Iterable[pa.Table], key: Sequence[str]) -> pa.Table:
     last = dict[tuple[object, ...], int]()
     for row, values in enumerate(zip(*(joined[name].to_pylist() for name in key), strict=True)):
         last[values] = row  # L.index.mem-wal.newest
-    kept = np.sort(np.fromiter(last.values(), np.int64, len(last)))
-    newest = joined.take(pa.array(kept))
+    newest_places = np.sort(np.fromiter(last.values(), np.int64, len(last)))
+    newest = joined.take(pa.array(newest_places))
     return newest.filter(pa.compute.invert(newest[TOMBSTONE])).drop_columns([TOMBSTONE])
 
 
@@ -355,7 +346,7 @@ def parse_key_filter(source: Source, ctx: Context) -> Blocks:
     blocks, rest = divmod(size, BLOCK_BYTES)
     if rest or not blocks:
         wanted = f"a multiple of {BLOCK_BYTES}"
-        raise CorruptPage(CLAUSE, ctx.at(0, size), f"{size} bytes", wanted)
+        raise errors.CorruptPage(CLAUSE, ctx.at(0, size), f"{size} bytes", wanted)
     cursor = FileBytes(source, ctx).cursor(Extent(0, size), "key filter", CLAUSE)
     words = cursor.array("<u4", blocks * WORDS, "words", CLAUSE)
     return words.reshape(blocks, WORDS).astype(np.uint32, copy=False)

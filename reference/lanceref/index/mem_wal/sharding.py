@@ -41,21 +41,21 @@ def _as_words(values: pa.Array) -> Words:
     """Return values as words: [values, 1] or [values, 2]. Raises OperationRefused."""
     type_ = values.type
     if is_any(type_, "boolean"):
-        held = np.asarray(pc.fill_null(values, False).cast(pa.int32()))
+        numbers = np.asarray(pc.fill_null(values, False).cast(pa.int32()))
     elif is_any(type_, "float32", "float64"):
-        held = np.asarray(pc.fill_null(values, 0.0))
-        held = np.where(np.isnan(held), np.array(np.nan, held.dtype), held)
-        held = np.where(held == 0, np.array(0, held.dtype), held)
+        numbers = np.asarray(pc.fill_null(values, 0.0))
+        numbers = np.where(np.isnan(numbers), np.array(np.nan, numbers.dtype), numbers)
+        numbers = np.where(numbers == 0, np.array(0, numbers.dtype), numbers)
     elif is_any(type_, "date32", "time32"):
-        held = np.asarray(pc.fill_null(values.view(pa.int32()), 0))
+        numbers = np.asarray(pc.fill_null(values.view(pa.int32()), 0))
     elif is_any(type_, "timestamp", "time64"):
-        held = np.asarray(pc.fill_null(values.view(pa.int64()), 0))
+        numbers = np.asarray(pc.fill_null(values.view(pa.int64()), 0))
     elif is_any(type_, "integer"):
-        held = np.asarray(pc.fill_null(values, 0))
-        held = held.astype(np.int32) if held.dtype.itemsize < 4 else held
+        numbers = np.asarray(pc.fill_null(values, 0))
+        numbers = numbers.astype(np.int32) if numbers.dtype.itemsize < 4 else numbers
     else:
         raise OperationRefused(f"Unsupported bucket sharding column type: {type_}")
-    return np.ascontiguousarray(held).view("<u4").reshape(len(values), -1)
+    return np.ascontiguousarray(numbers).view("<u4").reshape(len(values), -1)
 
 
 def hash_text(data: bytes) -> int:

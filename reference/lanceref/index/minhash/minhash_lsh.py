@@ -54,8 +54,8 @@ RISING = "L.index.minhash.bands"
 KEPT_PAGES = 256
 """Pages of bands that a segment keeps for the next search."""
 
-PAGE_ROWS = 4096
 PAGE_BUFFER = 1
+PAGE_ROWS = 4096
 
 _PLAIN = {"lance-encoding:compression": "none"}
 _WHOLE = {**_PLAIN, "lance-encoding:structural-encoding": "fullzip"}
@@ -95,7 +95,6 @@ class MinHashLsh(EntryType[MinHashParameters]):
         return Signer(self.parameters)
 
     def _page_table(self) -> Hashes:
-        """Return the last key of each page. Raises FormatError."""
         buffer = self._bands.buffer(self._bands.number(f"{PREFIX}page_table_buffer"))
         size = buffer.remaining
         pages = -(-self._bands.num_rows // max(1, self._page_rows))
@@ -118,27 +117,20 @@ class MinHashLsh(EntryType[MinHashParameters]):
         pages = {page for start, end in spans for page in range(start, end + 1)}
         rows = [np.empty(0, np.int64)]
         for page in sorted({min(page, self.num_pages - 1) for page in pages if self.num_pages}):
-            start, held = page * self._page_rows, self._page(page)
-            if page and page - 1 not in pages and np.any(keys[first == page] < held[0]):
+            start, page_keys = page * self._page_rows, self._page(page)
+            if page and page - 1 not in pages and np.any(keys[first == page] < page_keys[0]):
                 before = self._bands.read("band_key", pa.uint64(), start - 1, start)
                 self._check_last(page - 1, before[0].as_py())
-            low = np.searchsorted(held, keys)
-            rows.append(start + ranges(low, np.searchsorted(held, keys, side="right") - low))
+            low = np.searchsorted(page_keys, keys)
+            rows.append(start + ranges(low, np.searchsorted(page_keys, keys, side="right") - low))
         numbers = self._bands.take("doc_id", unique(np.concatenate(rows)), pa.uint32(), RISING)
         return unique(self._documents(numbers))
 
     def _read_page(self, page: int) -> Hashes:
-        """Return the keys (bands,) of a page. Raises CorruptPage."""
         start = page * self._page_rows
         keys = self._keys(start, min(start + self._page_rows, self._bands.num_rows))
         self._check_last(page, int(keys[-1]))
         return keys
-
-    def check_pages(self, keys: Hashes) -> None:
-        """Raise CorruptPage unless pages of all `keys` (bands,) end as the page table says."""
-        for page in range(self.num_pages):
-            end = min((page + 1) * self._page_rows, len(keys))
-            self._check_last(page, int(keys[end - 1]) if end else None)
 
     def _check_last(self, page: int, found: int | None) -> None:
         """Raise CorruptPage unless a page ends with the key that the page table has."""
@@ -150,16 +142,13 @@ class MinHashLsh(EntryType[MinHashParameters]):
         return keys, self._documents(self._bands.read("doc_id", pa.uint32(), start, end, RISING))
 
     def _keys(self, start: int, end: int) -> Hashes:
-        """Return the keys of bands: (bands,). Raises CorruptPage."""
-        held = self._bands.read("band_key", pa.uint64(), start, end, RISING)
-        keys = np.asarray(held, np.uint64)
+        keys = np.asarray(self._bands.read("band_key", pa.uint64(), start, end, RISING), np.uint64)
         if np.any(keys[1:] < keys[:-1]):
             found = f"bands {start} to {end}, the last {keys[-1:]}"
             raise self._bands.corrupt(RISING, found, "rising bands")
         return keys
 
     def _documents(self, numbers: pa.Array) -> NDArray[np.int64]:
-        """Return the documents of bands: (bands,). Raises CorruptPage."""
         documents = np.asarray(numbers, np.int64)
         if np.any(documents >= self.num_docs):
             found, wanted = f"a band of document {documents.max()}", f"one below {self.num_docs}"
@@ -171,21 +160,17 @@ class MinHashLsh(EntryType[MinHashParameters]):
         type_ = pa.list_(pa.uint16(), self.parameters.num_hashes)
         clause = "L.index.minhash.docs"
         ids = self._signatures.take("_rowid", documents, pa.uint64(), clause)
-        held = self._signatures.take("signature", documents, type_, clause)
-        signed = np.asarray(held.flatten(), np.uint16).reshape(-1, self.parameters.num_hashes)
+        lists = self._signatures.take("signature", documents, type_, clause)
+        signed = np.asarray(lists.flatten(), np.uint16).reshape(-1, self.parameters.num_hashes)
         return np.asarray(ids, np.uint64), signed
 
-    def all(self) -> tuple[Keys, Signatures]:
-        """Return keys (documents,) and signatures (documents, num_hashes) of every document."""
-        return self.signatures(np.arange(self.num_docs))
-
     def entries(self) -> Entries:
-        """Return the signatures of the segment, and the rows of each."""
-        keys, signatures = self.all()
+        """Return the signatures (documents, num_hashes) of the segment, and the rows of each."""
+        keys, signatures = self.signatures(np.arange(self.num_docs))
         return Entries(signatures, keys)
 
     @classmethod
-    def made(cls, training: Training, own: MinHashParameters) -> Entries:
+    def entries_of(cls, training: Training, own: MinHashParameters) -> Entries:
         """Return the signatures of rows that have a token."""
         values, keys = trained(training)
         numbers, signatures = Signer(own).sign(values.to_pylist())
@@ -230,17 +215,18 @@ class MinHashLsh(EntryType[MinHashParameters]):
     def check(cls, segment: Segment) -> None:
         """Compute every band from the signatures again. Raises CorruptPage."""
         index = cls(segment)
-        _, signatures = index.all()
-        keys, documents = index.bands(0, index.num_docs * index.parameters.num_bands)
-        made = _ordered_bands(signatures, index.parameters.num_bands)
-        if not np.array_equal(keys, made[0]) or not np.array_equal(documents, made[1]):
+        signatures, num_bands = np.asarray(index.entries().values), index.parameters.num_bands
+        keys, documents = index.bands(0, index.num_docs * num_bands)
+        wanted_keys, wanted_documents = _ordered_bands(signatures, num_bands)
+        if not (np.array_equal(keys, wanted_keys) and np.array_equal(documents, wanted_documents)):
             wanted = "those of the signatures, by key and document"
             raise index._bands.corrupt("L.index.minhash.band-key", "other bands", wanted)
-        index.check_pages(keys)
+        for page in range(index.num_pages):
+            end = min((page + 1) * index._page_rows, len(keys))
+            index._check_last(page, int(keys[end - 1]) if end else None)
 
 
 def _parameters(file: IndexFile) -> MinHashParameters:
-    """Return the parameters that a file states. Raises FormatError, UnknownVersion."""
     version = file.number(f"{PREFIX}index_version")
     if version > VERSION:
         clause, wanted = "L.index.minhash.version", f"at most {VERSION}"

@@ -64,8 +64,8 @@ class MinHashParameters:
         if not 1 <= bands <= MOST_BANDS:
             return f"requires 1 <= num_bands <= {MOST_BANDS}, got num_bands={bands}"
         if hashes % bands:
-            given = f"num_hashes={hashes} num_bands={bands}"
-            return f"requires num_hashes to be a multiple of num_bands, got {given}"
+            numbers = f"num_hashes={hashes} num_bands={bands}"
+            return f"requires num_hashes to be a multiple of num_bands, got {numbers}"
         return None if self.shingle_size > 0 else "requires shingle_size > 0"
 
     @property
@@ -79,37 +79,34 @@ class MinHashParameters:
         )
 
 
-def requested_parameters(given: Mapping[str, object]) -> MinHashParameters:
+def requested_parameters(parameters: Mapping[str, object]) -> MinHashParameters:
     """Return the parameters that a caller gives. Raises OperationRefused."""
-    numbers = ("num_hashes", "num_bands", "shingle_size")
-    for name, value in given.items():
-        if name not in (*numbers, "tokenizer"):
+    types = {"num_hashes": int, "num_bands": int, "shingle_size": int, "tokenizer": Mapping}
+    for name, value in parameters.items():
+        if name not in types:
             raise OperationRefused(f"invalid MinHash LSH index params: unknown field `{name}`")
-        wanted = Mapping if name == "tokenizer" else int
-        if not isinstance(value, wanted) or isinstance(value, bool):
+        if not isinstance(value, types[name]) or isinstance(value, bool):
             raise OperationRefused(f"invalid MinHash LSH index params: {name} is {value!r}")
-    own = {name: value for name, value in given.items() if name in numbers}
-    tokenizer = given.get("tokenizer", {})
+    own = dict(parameters)
+    tokenizer = own.pop("tokenizer", {})
     assert isinstance(tokenizer, Mapping)
-    parameters = MinHashParameters(**own, analysis=_analysis(tokenizer))  # type: ignore[arg-type]
-    if parameters.fault is not None:
-        raise OperationRefused(f"MinHash LSH index {parameters.fault}")
-    return parameters
+    result = MinHashParameters(**own, analysis=_analysis(tokenizer))  # type: ignore[arg-type]
+    if result.fault is not None:
+        raise OperationRefused(f"MinHash LSH index {result.fault}")
+    return result
 
 
-def _analysis(given: Mapping[str, object]) -> Analysis:
-    """Return the tokenizer asked for. Raises OperationRefused."""
+def _analysis(request: Mapping[str, object]) -> Analysis:
     for name in ("lance_tokenizer", "custom_stop_words"):
-        if given.get(name) is not None:
+        if request.get(name) is not None:
             raise OperationRefused(f"MinHash LSH index details: {name} not recorded")
     names = Analysis().as_dict()
-    known = {name: value for name, value in given.items() if name in names and value is not None}
-    if "max_token_length" in given:
-        known["max_token_length"] = given["max_token_length"]
+    known = {name: value for name, value in request.items() if name in names and value is not None}
+    if "max_token_length" in request:
+        known["max_token_length"] = request["max_token_length"]
+    own = {"stem": False, "remove_stop_words": False, **known}
     try:
-        return requested(
-            {"stem": False, "remove_stop_words": False, **known}, json_documents=False
-        ).analysis
+        return requested(own, json_documents=False).analysis
     except (TypeError, ValueError) as error:
         raise OperationRefused(f"invalid MinHash LSH tokenizer params: {error}") from error
 

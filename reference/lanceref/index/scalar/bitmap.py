@@ -16,7 +16,7 @@ L.index.label-list.nulls
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -143,17 +143,15 @@ def write_sets(
     bounds = np.append(starts, len(keys))
     schema = pa.schema([pa.field("keys", type_), pa.field("bitmaps", pa.binary())])
     distinct = stored_as(type_, values.take(pa.array(starts)))
-    sets = (
-        encode_sets(keys[some[0] : some[-1]], some[:-1] - some[0])
-        for first in range(0, len(starts), BATCH_KEYS)
-        for some in (bounds[first : first + BATCH_KEYS + 1],)
-    )
-    batches = (
-        pa.record_batch([distinct.slice(number * BATCH_KEYS, BATCH_KEYS), some], schema=schema)
-        for number, some in enumerate(sets)
-    )
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for first in range(0, len(starts), BATCH_KEYS):
+            ends = bounds[first : first + BATCH_KEYS + 1]
+            sets = encode_sets(keys[ends[0] : ends[-1]], ends[:-1] - ends[0])
+            yield pa.record_batch([distinct.slice(first, BATCH_KEYS), sets], schema=schema)
+
     own = {STATISTICS: _statistics(len(starts)), **(metadata or {})}
-    writer.write_file(LOOKUP, schema, batches, own, buffers)
+    writer.write_file(LOOKUP, schema, batches(), own, buffers)
 
 
 def _statistics(num_sets: int) -> str:
@@ -209,7 +207,7 @@ class LabelList(Bitmap):
         return replace(super().entries(), nulls=known)
 
     @classmethod
-    def made(cls, training: Training, own: None) -> Entries:
+    def entries_of(cls, training: Training, own: None) -> Entries:
         """Return an entry for every item of the lists of rows."""
         labels, keys, nulls = [pa.nulls(0, training.type.value_type)], [NO_KEYS], [NO_KEYS]
         for run in training.runs():  # a dictionary each, which may not be one together
@@ -232,6 +230,6 @@ class LabelList(Bitmap):
     def check(cls, segment: Segment) -> None:
         """Report as BITMAP, but for rows in two sets, and null lists that have items."""
         index = cls(segment)
-        held, nulls = RowSet.union(index.check_sets()), index.nulls
-        if nulls is not None and len(nulls.among(held.keys)):
+        rows, nulls = RowSet.union(index.check_sets()), index.nulls
+        if nulls is not None and len(nulls.among(rows.keys)):
             index.file.lint("L.index.label-list.disjoint", "items of a list that is null", "none")

@@ -25,14 +25,7 @@ from lanceref.index import bloom
 from lanceref.index.entries import Entries
 from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import Among, IsNull, Predicate
-from lanceref.index.scalar.zonemap import (
-    PLACE_FIELDS,
-    ZoneType,
-    cut_zones,
-    made_zones,
-    read_nulls,
-    write_zones,
-)
+from lanceref.index.scalar import zonemap
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import BINARY, TEXT, Training, accepts_types
 from lanceref.proto import index_pb2
@@ -43,7 +36,7 @@ ITEMS = 8192
 PROBABILITY = 0.00057
 
 _FIELDS = {"has_null": pa.bool_(), "bloom_filter_data": pa.binary()}
-SCHEMA = pa.schema([*PLACE_FIELDS, *(pa.field(*one, False) for one in _FIELDS.items())])
+SCHEMA = pa.schema([*zonemap.PLACE_FIELDS, *(pa.field(*one, False) for one in _FIELDS.items())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +47,7 @@ class Zoning:
     probability: str
 
 
-class BloomFilter(ZoneType[Zoning]):
+class BloomFilter(zonemap.ZoneType[Zoning]):
     """The type; the filters of an opened segment are read when a value is asked for."""
 
     name, shown, details = "BLOOMFILTER", "BloomFilter", "lance.index.pb.BloomFilterIndexDetails"
@@ -92,12 +85,12 @@ class BloomFilter(ZoneType[Zoning]):
         return bloom.holds(self._filters[zone], bloom.hash_values(values))
 
     @classmethod
-    def requested(cls, given: Parameters) -> Zoning:
+    def requested(cls, parameters: Parameters) -> Zoning:
         """Return `number_of_items` and `probability` of a caller. Raises OperationRefused."""
-        share = given.get("probability", PROBABILITY)
+        share = parameters.get("probability", PROBABILITY)
         if not isinstance(share, float) or not 0 < share < 1:
             raise OperationRefused(f"probability must be between 0 and 1, got {share!r}")
-        return Zoning(whole_number(given, "number_of_items", ITEMS), f"{share}")
+        return Zoning(whole_number(parameters, "number_of_items", ITEMS), f"{share}")
 
     @cached_property
     def stored_parameters(self) -> Zoning:
@@ -110,14 +103,14 @@ class BloomFilter(ZoneType[Zoning]):
         return Zoning(file.number("bloomfilter_item"), share)
 
     @classmethod
-    def made(cls, training: Training, own: Zoning) -> Entries:
+    def entries_of(cls, training: Training, own: Zoning) -> Entries:
         """Return zones of so many rows with their filters."""
         size = bloom.size_for(own.items, float(own.probability))
-        zones = list(cut_zones(training, own.items))
+        zones = list(zonemap.cut_zones(training, own.items))
         data = [bloom.fill(bloom.hash_values(zone.values), size).tobytes() for zone in zones]
         nulls = pa.array([len(zone.nulls) > 0 for zone in zones], pa.bool_())
         columns = {"has_null": nulls, "bloom_filter_data": pa.array(data, pa.binary())}
-        return made_zones(zones, SCHEMA, columns)
+        return zonemap.zone_entries(zones, SCHEMA, columns)
 
     @classmethod
     def write(
@@ -125,20 +118,20 @@ class BloomFilter(ZoneType[Zoning]):
     ) -> Built:
         """Write the file of a segment over its zones."""
         metadata = {"bloomfilter_item": f"{own.items}", "bloomfilter_probability": own.probability}
-        write_zones(FILE, entries, metadata, writer)
+        zonemap.write_zones(FILE, entries, metadata, writer)
         return Built(index_pb2.BloomFilterIndexDetails(), 0)
 
     @classmethod
     def check(cls, segment: Segment) -> None:
         """Read what a search only reads when it asks for a value, or for null."""
         index = cls(segment)
-        _ = index._filters, read_nulls(index._file)
+        _ = index._filters, zonemap.read_nulls(index._file)
 
 
 def _hashes(values: Sequence[pa.Scalar]) -> bloom.Hashes:
     """Return the hashes of values; zero is looked for with either sign."""
     type_ = values[0].type
-    held = pa.array(list(values), type_)
+    numbers = pa.array(list(values), type_)
     if pa.types.is_floating(type_) and any(one.as_py() == 0 for one in values):
-        held = pa.concat_arrays([held, pa.array([0.0, -0.0], type_)])
-    return bloom.hash_values(held)
+        numbers = pa.concat_arrays([numbers, pa.array([0.0, -0.0], type_)])
+    return bloom.hash_values(numbers)

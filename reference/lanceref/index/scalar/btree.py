@@ -21,19 +21,10 @@ from numpy.typing import NDArray
 from lanceref.core.arrow_buffers import decoded
 from lanceref.core.compute import bitmaps, pc
 from lanceref.core.errors import FormatError
+from lanceref.index import predicate as predicates
 from lanceref.index.entries import Entries, EntryType, concat_entries, stored_as
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Parameters, whole_number
-from lanceref.index.predicate import (
-    Among,
-    IsNull,
-    OnValues,
-    Predicate,
-    StartsWith,
-    Within,
-    holds,
-    may_hold,
-)
 from lanceref.index.row_set import NO_KEYS, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training, has_order, mask_of, sort_keys, sorted_order
@@ -57,7 +48,7 @@ class BTree(EntryType[int]):
 
     name, shown, details = "BTREE", "BTree", "lance.table.BTreeIndexDetails"
     version = address_version = BY_ADDRESS
-    exact = (IsNull, Among, Within, StartsWith)
+    exact = (predicates.IsNull, predicates.Among, predicates.Within, predicates.StartsWith)
     accepts = staticmethod(has_order)
 
     def __init__(self, segment: Segment) -> None:
@@ -74,23 +65,20 @@ class BTree(EntryType[int]):
         self.stored_parameters = self._page_rows = number or PAGE_ROWS  # L.index.btree.batch-size
         self._held: tuple[pa.Array, Keys] | None = None
 
-    def search(self, predicate: Predicate) -> RowSet:
+    def search(self, predicate: predicates.Predicate) -> RowSet:
         """Return the rows for which a predicate on values is true. Raises FormatError."""
-        assert isinstance(predicate, OnValues)
+        assert isinstance(predicate, predicates.OnValues)
         parts = [NO_KEYS]
         with self.segment.file(LOOKUP).comparing(self._type):
-            possible = self._possible(predicate)
+            if isinstance(predicate, predicates.IsNull):
+                possible = self._null_counts > 0
+            else:
+                possible = predicates.may_hold(predicate, self.least, self.greatest)
+                possible &= mask_of(pc.is_valid(self.greatest))
         for values, keys in self._read(self.pages[possible]):
             with self.segment.file(DATA).comparing(self._type):
-                parts.append(keys[holds(predicate, values)])
+                parts.append(keys[predicates.holds(predicate, values)])
         return RowSet.of(np.concatenate(parts))
-
-    def _possible(self, predicate: OnValues) -> NDArray[np.bool_]:
-        """Return for each page whether the predicate may be true for a row of it."""
-        if isinstance(predicate, IsNull):
-            return np.asarray(self._null_counts > 0)
-        possible = may_hold(predicate, self.least, self.greatest)
-        return mask_of(pc.is_valid(self.greatest)) & possible
 
     def _read(self, pages: NDArray[np.int64]) -> Iterator[tuple[pa.Array, Keys]]:
         """Yield values and keys of pages, neighbours together."""
@@ -120,9 +108,9 @@ class BTree(EntryType[int]):
         self._held = values, data.numbers(keys_column(data), np.uint64)
 
     @classmethod
-    def requested(cls, given: Parameters) -> int:
+    def requested(cls, parameters: Parameters) -> int:
         """Return the rows of a page that a caller asks for. Raises OperationRefused."""
-        return whole_number(given, "zone_size", PAGE_ROWS)
+        return whole_number(parameters, "zone_size", PAGE_ROWS)
 
     def runs(self) -> Iterator[Entries]:
         """Yield the entries of the segment, RUN_ROWS or so in whole pages. Raises FormatError."""

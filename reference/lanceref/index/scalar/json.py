@@ -16,7 +16,7 @@ Divergences: D.index.json-path-text, D.index.json-accessor-type
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar
@@ -55,14 +55,12 @@ def extract(training: Training, path: str, type_: pa.DataType | None = None) -> 
 
     Raises OperationRefused, QueryFailed, FormatError.
     """
-    runs, columns = list(training.runs()), []
-    for run in runs:
-        columns.append(values_at(run.values, path, type_))
-        type_ = type_ or known_type(columns[-1])
+    runs = []
+    for run in training.runs():
+        runs.append(replace(run, values=values_at(run.values, path, type_)))
+        type_ = type_ or known_type(runs[-1].values)
     own = type_ or pa.utf8()
-    computed = [
-        replace(run, values=column.cast(own)) for run, column in zip(runs, columns, strict=True)
-    ]
+    computed = [replace(run, values=run.values.cast(own)) for run in runs]
     (field,) = schema_of(pa.schema([pa.field("value", own)])).fields
     return replace(training, indexed=IndexedColumn(field, field), computed=computed)
 
@@ -89,9 +87,7 @@ def extract_values(documents: pa.Array, path: str) -> Iterator[Json]:
     """Yield what a path finds in each document; more than one value are an array."""
     # L.index.json.member
     steps = parse_path(path)
-    texts: Iterable[str | None]
-    texts = jsonb.texts(documents, Context(_DOCUMENTS.file), _DOCUMENTS).to_pylist()
-    for text in texts:
+    for text in jsonb.texts(documents, Context(_DOCUMENTS.file), _DOCUMENTS).to_pylist():
         values = [] if text is None else select(document(text), steps)
         yield values if len(values) > 1 else values[0] if values else None
 
@@ -128,9 +124,6 @@ _COLUMNS = {
     ZoneMap.name: (zonemap.FILE, "min"),
 }
 """File and column that have the type of the values."""
-
-_OF_TARGET = ("version", "exact", "inexact", "address_version", "rewrite_on_move")
-"""What an index over a path has of that of the values."""
 
 
 def is_json(field: Field) -> bool:
@@ -232,14 +225,14 @@ def kind_at(details: bytes) -> Kind | None:
     named = message.target_details.type_url.rpartition("/")[2].lower()
     for target in TARGETS.values():
         if target.details.lower() == named:  # L.index.json.details
-            own = {name: getattr(target, name) for name in _OF_TARGET}
+            shared = ("version", "exact", "inexact", "address_version", "rewrite_on_move")
+            own = {name: getattr(target, name) for name in shared}
             own |= {"target": target, "json_path": message.path}
             return type(JsonIndex.__name__, (JsonIndex,), own)
     return None
 
 
 def _predicate_type(predicate: Predicate) -> pa.DataType:
-    """Return the type of the values that a predicate is about."""
     match predicate:
         case Among((first, *_)):
             return first.type

@@ -13,7 +13,6 @@ Clauses: L.index.ngram.order, L.index.ngram.token
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -102,7 +101,7 @@ class Ngram(EntryType[None]):
         return Entries(repeated, np.concatenate([NO_KEYS, *postings]))
 
     @classmethod
-    def made(cls, training: Training, own: None) -> Entries:
+    def entries_of(cls, training: Training, own: None) -> Entries:
         """Return an entry for every token of every text."""
         values, keys = trained(training)
         texts = values.to_pylist()
@@ -130,17 +129,15 @@ class Ngram(EntryType[None]):
 
 def _tokens(predicate: Predicate) -> set[int]:
     """Return the tokens that a value must have for the predicate to be true."""
-    return set[int]().union(*map(tokens_of, _texts(predicate)))
-
-
-def _texts(predicate: Predicate) -> Iterable[str]:
-    """Return texts that a value must hold for the predicate to be true."""
-    if isinstance(predicate, StartsWith):
-        return [predicate.prefix.as_py()]
-    if isinstance(predicate, Contains):
-        return [predicate.text]
-    assert isinstance(predicate, Matches)
-    return literals_of(predicate.pattern)
+    texts: list[str] = []
+    match predicate:
+        case StartsWith(prefix):
+            texts = [prefix.as_py()]
+        case Contains(text):
+            texts = [text]
+        case Matches(pattern):
+            texts = literals_of(pattern)
+    return set[int]().union(*map(tokens_of, texts))
 
 
 def literals_of(pattern: str) -> list[str]:

@@ -30,7 +30,7 @@ from lanceref.core.context import expect
 from lanceref.core.errors import FormatError
 from lanceref.file.schema import EXTENSION_KEY, Field
 from lanceref.index.entries import Entries, EntryType
-from lanceref.index.geometry import Boxes, boxes_of, column_boxes, geometries, is_geometry
+from lanceref.index.geometry import CORNERS, Boxes, boxes_of, column_boxes, geometries, is_geometry
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Parameters, whole_number
 from lanceref.index.predicate import Intersects, IsNull, Predicate
@@ -87,14 +87,9 @@ LEAST_ROWS = 2
 ENDS = ("minx", "miny", "maxx", "maxy")
 """Names of the box of all boxes in the metadata."""
 
-CORNERS = ("xmin", "ymin", "xmax", "ymax")
 BOX = pa.struct([pa.field(name, pa.float64(), nullable=False) for name in CORNERS])
-SCHEMA = pa.schema(
-    [
-        pa.field("bbox", BOX, nullable=False, metadata={EXTENSION_KEY: "geoarrow.box"}),
-        pa.field("id", pa.uint64(), nullable=False),
-    ]
-)
+_BOXES = pa.field("bbox", BOX, nullable=False, metadata={EXTENSION_KEY: "geoarrow.box"})
+SCHEMA = pa.schema([_BOXES, pa.field("id", pa.uint64(), nullable=False)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +153,8 @@ def whole_box(file: IndexFile) -> NDArray[np.float64]:
     """Return the box of all boxes, float64 (4,), or (0,) without any. Raises CorruptPage."""
     text = file.text("bbox")
     try:
-        held = json.loads(text)
-        ends = [held[name] for name in ENDS] if isinstance(held, dict) else []
+        box = json.loads(text)
+        ends = [box[name] for name in ENDS] if isinstance(box, dict) else []
         return np.array([np.nan if one is None else float(one) for one in ends]).reshape(4)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise file.corrupt("L.index.files.metadata", f"{text[:40]!r}", "four numbers") from error
@@ -181,20 +176,19 @@ def read_nulls(segment: Segment) -> RowSet:
     return RowSet.parse(cursor)
 
 
-def accepts(field: Field) -> bool:
-    """Return whether a field holds geometries, which the index needs."""
-    return is_geometry(field.arrow.type, field.metadata.get(EXTENSION_KEY, ""))
-
-
 class RTree(EntryType[int]):
     """The type; an opened segment knows where its levels are."""
 
     name, shown, details = "RTREE", "RTree", "lance.index.pb.RTreeIndexDetails"
     exact = (IsNull,)
     inexact = (Intersects,)
-    accepts = staticmethod(accepts)
     inherits = "one"
     rewrite_on_move = False
+
+    @staticmethod
+    def accepts(field: Field, /) -> bool:
+        """Return whether a field holds geometries, which the index needs."""
+        return is_geometry(field.arrow.type, field.metadata.get(EXTENSION_KEY, ""))
 
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
@@ -224,9 +218,9 @@ class RTree(EntryType[int]):
         return RowSet.of(ids[meets])
 
     @classmethod
-    def requested(cls, given: Parameters) -> int:
+    def requested(cls, parameters: Parameters) -> int:
         """Return the boxes of a page that a caller asks for. Raises OperationRefused."""
-        return whole_number(given, "page_size", PAGE_ROWS, LEAST_ROWS)
+        return whole_number(parameters, "page_size", PAGE_ROWS, LEAST_ROWS)
 
     def entries(self) -> Entries:
         """Return the boxes (n, 4), and the rows that are null. Raises FormatError."""
@@ -234,7 +228,7 @@ class RTree(EntryType[int]):
         return Entries(*read_boxes(self._file, leaves), read_nulls(self.segment).keys)
 
     @classmethod
-    def made(cls, training: Training, own: int) -> Entries:
+    def entries_of(cls, training: Training, own: int) -> Entries:
         """Return the boxes of rows (n, 4), but for those of empty geometries."""
         values, keys = trained(training)
         boxes = column_boxes(values, training.indexed.field.metadata.get(EXTENSION_KEY, ""))
@@ -306,5 +300,5 @@ def boxes_around(boxes: Boxes, starts: NDArray[np.int64]) -> Boxes:
 def _box_text(boxes: Boxes) -> str:
     """Return the box of all boxes as the metadata has it; what is not finite is null."""
     ends = [*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0)] if len(boxes) else [np.nan] * 4
-    held = [float(one) if np.isfinite(one) else None for one in ends]
-    return json.dumps(dict(zip(ENDS, held, strict=True)), separators=(",", ":"))
+    numbers = [float(one) if np.isfinite(one) else None for one in ends]
+    return json.dumps(dict(zip(ENDS, numbers, strict=True)), separators=(",", ":"))

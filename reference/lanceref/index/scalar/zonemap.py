@@ -34,18 +34,10 @@ from numpy.typing import NDArray
 from lanceref.core.compute import pc
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.integers import is_in, unique
+from lanceref.index import predicate as predicates
 from lanceref.index.entries import Entries, EntryType
 from lanceref.index.index_file import IndexFile
 from lanceref.index.index_type import Built, Found, Parameters, Spans, whole_number
-from lanceref.index.predicate import (
-    Among,
-    IsNull,
-    OnValues,
-    Predicate,
-    StartsWith,
-    Within,
-    may_hold,
-)
 from lanceref.index.row_set import NO_KEYS, SHIFT, Keys, RowSet
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Run, Training, is_any, mask_of, sort_keys
@@ -70,7 +62,6 @@ ZONE_ROWS = 8192
 
 SEED_BYTES = 8
 """Widest values whose bounds are not kept in data files too."""
-
 
 P = TypeVar("P")
 
@@ -130,21 +121,21 @@ class ZoneType(EntryType[P]):
         super().__init__(segment)
         self._file = segment.file(self.path)
         self.spans = read_spans(self._file)
-        self._told = unique(self.spans.fragments.astype(np.uint64))
+        self._known = unique(self.spans.fragments.astype(np.uint64))
 
     def covers_fragments(self, fragments: Keys) -> NDArray[np.bool_]:
         """Return for each fragment (n,), by its id, whether the index has zones of it."""
-        return is_in(fragments, self._told)
+        return is_in(fragments, self._known)
 
-    def search(self, predicate: Predicate) -> Found | None:
+    def search(self, predicate: predicates.Predicate) -> Found | None:
         """Return the zones where a predicate may be true; the rows that are null, None: unknown."""
-        if isinstance(predicate, IsNull):
+        if isinstance(predicate, predicates.IsNull):
             return read_nulls(self._file)
         possible, spans = self._possible(predicate), self.spans
         return Spans(spans.fragments[possible], spans.starts[possible], spans.lengths[possible])
 
     @abstractmethod
-    def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
+    def _possible(self, predicate: predicates.Predicate) -> NDArray[np.bool_]:
         """Return for each zone whether a predicate may be true there: bool (zones,)."""
 
     @abstractmethod
@@ -153,15 +144,15 @@ class ZoneType(EntryType[P]):
 
     def _lacks(self, run: Run) -> bool:
         """Whether a value that is not null is in no zone, or its zone rules it out."""
-        left = mask_of(run.values.is_valid())
+        outside = mask_of(run.values.is_valid())
         for zone in np.flatnonzero(self.spans.fragments == run.fragment_id).tolist():
             start, length = self.spans.starts[zone], self.spans.lengths[zone]
             first, end = np.searchsorted(run.offsets, [start, start + length]).tolist()
             values = run.values.slice(first, end - first).drop_null()
-            left[first:end] = False
+            outside[first:end] = False
             if len(values) and not self._holds(zone, values):
                 return True
-        return bool(left.any())
+        return bool(outside.any())
 
     def entries(self) -> Entries:
         """Return the zones, structs of the columns, by the address of their first row.
@@ -174,7 +165,7 @@ class ZoneType(EntryType[P]):
 
     @classmethod
     def check_rows(cls, segment: Segment, training: Training) -> None:
-        """Report rows in no zone, or ruled out by theirs, and rows wrongly told to be null.
+        """Report rows in no zone, or ruled out by theirs, and rows wrongly listed as null.
 
         Raises OutOfRange for rows of a fragment that never was, where rows moved.
         """
@@ -184,7 +175,7 @@ class ZoneType(EntryType[P]):
         bare = [number for number in covered if number not in index.spans.fragments]
         if segment.moves is not None:
             named = NO_KEYS if nulls is None else nulls.keys
-            segment.check_fragments(np.union1d(index._told << SHIFT, named))
+            segment.check_fragments(np.union1d(index._known << SHIFT, named))
             return
         if bare:
             found, wanted = f"no zones of fragments {bare[:8]}", "zones of all live rows"
@@ -192,8 +183,8 @@ class ZoneType(EntryType[P]):
             return
         for run in training.runs():
             rows, missing = addresses(run.fragment_id, run.offsets), mask_of(run.values.is_null())
-            told = missing if nulls is None else np.isin(np.arange(len(rows)), nulls.among(rows))
-            wrong = np.flatnonzero(told != missing)
+            listed = missing if nulls is None else np.isin(np.arange(len(rows)), nulls.among(rows))
+            wrong = np.flatnonzero(listed != missing)
             if len(wrong):
                 found, wanted = f"row {rows[wrong[0]]} among others", "just the rows that are null"
                 segment.ctx.lint("L.index.zones.nulls", segment.place, found, wanted)
@@ -204,7 +195,7 @@ class ZoneType(EntryType[P]):
                 return
 
 
-def made_zones(
+def zone_entries(
     zones: Sequence[Zone], schema: pa.Schema, columns: Mapping[str, pa.Array]
 ) -> Entries:
     """Return zones as `entries`; of each there is a row in the `columns` besides its place."""
@@ -249,8 +240,8 @@ class ZoneMap(ZoneType[Zoning]):
 
     name, shown, details = "ZONEMAP", "ZoneMap", "lance.table.ZoneMapIndexDetails"
     path = FILE
-    exact = (IsNull,)
-    inexact = (Among, Within, StartsWith)
+    exact = (predicates.IsNull,)
+    inexact = (predicates.Among, predicates.Within, predicates.StartsWith)
 
     def __init__(self, segment: Segment) -> None:
         super().__init__(segment)
@@ -270,27 +261,28 @@ class ZoneMap(ZoneType[Zoning]):
         if len(values) and _is_bounded(values.type):
             ends += _ends(values)
         own = slice(zone, zone + 1)
-        return all(self._allowed(Among((one,)), own)[0] for end in ends for one in end)
+        return all(self._allowed(predicates.Among((one,)), own)[0] for end in ends for one in end)
 
-    def _possible(self, predicate: Predicate) -> NDArray[np.bool_]:
+    def _possible(self, predicate: predicates.Predicate) -> NDArray[np.bool_]:
         return self._allowed(predicate, slice(None))
 
-    def _allowed(self, predicate: Predicate, zones: slice) -> NDArray[np.bool_]:
+    def _allowed(self, predicate: predicates.Predicate, zones: slice) -> NDArray[np.bool_]:
         """Return for each of some zones whether its bounds allow a value; NaN has either sign."""
-        assert isinstance(predicate, OnValues)
+        assert isinstance(predicate, predicates.OnValues)
         with self._file.comparing(self._type):
-            mask = may_hold(predicate, self._least[zones], self._greatest[zones])
-        asked = predicate.values if isinstance(predicate, Among) else ()
-        numbers = [one for one in asked if pa.types.is_floating(one.type)]
-        if isinstance(predicate, Within) or any(one.as_py() != one.as_py() for one in numbers):
+            mask = predicates.may_hold(predicate, self._least[zones], self._greatest[zones])
+        values = predicate.values if isinstance(predicate, predicates.Among) else ()
+        numbers = [one for one in values if pa.types.is_floating(one.type)]
+        is_nan = any(one.as_py() != one.as_py() for one in numbers)
+        if isinstance(predicate, predicates.Within) or is_nan:
             mask = mask | self._nans[zones]
         is_valued = self._nulls[zones] < self.spans.lengths[zones]
         return np.asarray(is_valued & mask, np.bool_)
 
     @classmethod
-    def requested(cls, given: Parameters) -> Zoning:
+    def requested(cls, parameters: Parameters) -> Zoning:
         """Return the rows of a zone that a caller asks for. Raises OperationRefused."""
-        return Zoning(whole_number(given, "rows_per_zone", ZONE_ROWS))
+        return Zoning(whole_number(parameters, "rows_per_zone", ZONE_ROWS))
 
     @cached_property
     def stored_parameters(self) -> Zoning:
@@ -302,7 +294,7 @@ class ZoneMap(ZoneType[Zoning]):
         return Zoning(rows, parse_message(cursor, Details, "index details", clause).use_seeds)
 
     @classmethod
-    def made(cls, training: Training, own: Zoning) -> Entries:
+    def entries_of(cls, training: Training, own: Zoning) -> Entries:
         """Return zones of so many live rows."""
         zones, type_ = list(cut_zones(training, own.rows)), training.type
         bounds = [bounds_of(zone.values) for zone in zones]
@@ -312,7 +304,7 @@ class ZoneMap(ZoneType[Zoning]):
             "null_count": pa.array([nulls for _, _, nulls, _ in bounds], pa.uint32()),
             "nan_count": pa.array([nans for _, _, _, nans in bounds], pa.uint32()),
         }
-        return made_zones(zones, _schema(type_), columns)
+        return zone_entries(zones, _schema(type_), columns)
 
     @classmethod
     def write(
@@ -370,7 +362,7 @@ def _is_bounded(type_: pa.DataType) -> bool:
 
 
 def _has_seeds(type_: pa.DataType) -> bool:
-    """Return whether data files keep the bounds of their rows as well."""
+    """Return whether data files keep the bounds of their rows too."""
     try:
         return bool(type_.byte_width > SEED_BYTES and _is_bounded(type_))
     except ValueError:  # bool, and what has no fixed width
@@ -378,6 +370,5 @@ def _has_seeds(type_: pa.DataType) -> bool:
 
 
 def _schema(type_: pa.DataType) -> pa.Schema:
-    """Return the columns of the file for values of a type."""
     counts = [pa.field(name, pa.uint32(), nullable=False) for name in ("null_count", "nan_count")]
     return pa.schema([pa.field("min", type_), pa.field("max", type_), *counts, *PLACE_FIELDS])

@@ -28,14 +28,7 @@ import pyarrow as pa
 from lanceref.core.errors import FormatError, OutOfRange, Place
 from lanceref.index.index_file import IndexFile
 from lanceref.index.vector.storage import check_named, compact, parse_json
-from lanceref.kernels.hnsw_graph import (
-    FEWEST_EDGES,
-    Graph,
-    GraphParameters,
-    Level,
-    entry_point,
-    node_levels,
-)
+from lanceref.kernels import hnsw_graph
 
 NODES = pa.field("__vector_id", pa.uint32())
 NEIGHBOURS = pa.field("__neighbors", pa.list_(pa.uint32()))
@@ -52,15 +45,15 @@ class GraphText:
 
     entry_point: int
     offsets: tuple[int, ...]
-    parameters: GraphParameters
+    parameters: hnsw_graph.GraphParameters
     prefetch_distance: int | None = None
 
     @property
-    def usable(self) -> GraphParameters:
+    def usable(self) -> hnsw_graph.GraphParameters:
         """The parameters, none of them less than a graph can be built with."""
-        m = max(self.parameters.m, FEWEST_EDGES)
+        m = max(self.parameters.m, hnsw_graph.FEWEST_EDGES)
         ef_construction = max(self.parameters.ef_construction, m)
-        return GraphParameters(m, ef_construction, max(self.parameters.max_level, 1))
+        return hnsw_graph.GraphParameters(m, ef_construction, max(self.parameters.max_level, 1))
 
     @property
     def text(self) -> str:
@@ -80,36 +73,38 @@ class GraphText:
         return {"entry_point": self.entry_point, "params": params, "level_offsets": offsets}
 
 
-def graph_text(num_nodes: int, parameters: GraphParameters, prefetch: int | None) -> GraphText:
+def graph_text(
+    num_nodes: int, parameters: hnsw_graph.GraphParameters, prefetch: int | None
+) -> GraphText:
     """Return the text of a graph of so many nodes, at least one."""
-    levels = node_levels(num_nodes, parameters.m, parameters.max_level)
+    levels = hnsw_graph.node_levels(num_nodes, parameters.m, parameters.max_level)
     counts = np.bincount(levels, minlength=parameters.max_level)[::-1].cumsum()[::-1]
     offsets = (0, *np.cumsum(counts).tolist())
-    return GraphText(entry_point(levels), offsets, parameters, prefetch)
+    return GraphText(hnsw_graph.entry_point(levels), offsets, parameters, prefetch)
 
 
 def parse_graph_text(text: str, place: Place) -> GraphText | None:
     """Parse the text of a partition, None for one without graph. Raises FormatError."""
     if not text:
         return None
-    given = parse_json(text, place, "lance:hnsw", dict)
-    params, offsets = given.get("params"), given.get("level_offsets")
+    description = parse_json(text, place, "lance:hnsw", dict)
+    params, offsets = description.get("params"), description.get("level_offsets")
     sizes = params if isinstance(params, dict) else {}
     ends = offsets if isinstance(offsets, list) else [None]
     prefetch = sizes.get("prefetch_distance")
     ahead = 0 if prefetch is None else prefetch
-    stated = [given.get("entry_point"), *map(sizes.get, WIDEST), *ends, ahead]
+    stated = [description.get("entry_point"), *map(sizes.get, WIDEST), *ends, ahead]
     numbers = [one for one in stated if type(one) is int and one >= 0]
     if len(numbers) < len(stated) or any(map(gt, numbers[1:], WIDEST.values())):
         found, wanted = text[:80], f"numbers from 0 on, those of params up to {WIDEST}"
         raise FormatError("L.index.vector.graph.text", place, found, wanted)
-    own, levels = GraphParameters(*numbers[1:4]), tuple(numbers[4:-1])
+    own, levels = hnsw_graph.GraphParameters(*numbers[1:4]), tuple(numbers[4:-1])
     return GraphText(numbers[0], levels, own, None if prefetch is None else numbers[-1])
 
 
 def read_graph(
     file: IndexFile, text: str, start: int, end: int, num_rows: int, distances: bool = False
-) -> Graph:
+) -> hnsw_graph.Graph:
     """Read the graph of a partition of so many rows from rows `start` to `end`.
 
     Without `distances` those of its edges are 0: no search needs them. Raises FormatError.
@@ -120,7 +115,7 @@ def read_graph(
             found = f"text {text[:40]!r}, {end - start} rows of a graph, {num_rows} of vectors"
             wanted = "a graph over all vectors, or none of the three"
             raise FormatError("L.index.vector.graph.rows", place, found, wanted)
-        return Graph(0, ())
+        return hnsw_graph.Graph(0, ())
     offsets = level_offsets(description.offsets, end - start)
     if len(offsets) < 2 or list(offsets) != sorted([0, *offsets[1:-1], end - start]):
         found, wanted = f"levels {str(list(offsets))[:80]}", f"ascending from 0 to {end - start}"
@@ -134,7 +129,7 @@ def read_graph(
     if file.ctx.validating and description.entry_point not in levels[-1].nodes:
         found, wanted = f"entry point {description.entry_point}", "a node of the highest level"
         file.ctx.refuse(FormatError("L.index.vector.graph.entry", place, found, wanted))
-    return Graph(description.entry_point, tuple(levels))
+    return hnsw_graph.Graph(description.entry_point, tuple(levels))
 
 
 def level_offsets(stated: Sequence[int], num_rows: int) -> Sequence[int]:
@@ -149,7 +144,7 @@ def level_offsets(stated: Sequence[int], num_rows: int) -> Sequence[int]:
     return [offset + more for offset, more in zip(stated, uncounted, strict=True)]
 
 
-def _check_nodes(levels: Sequence[Level], num_nodes: int, place: Place) -> None:
+def _check_nodes(levels: Sequence[hnsw_graph.Level], num_nodes: int, place: Place) -> None:
     """Check that level 0 has all nodes and each above some of the one below, ascending."""
     below = np.arange(num_nodes)
     for number, level in enumerate(levels):
@@ -163,7 +158,7 @@ def _check_nodes(levels: Sequence[Level], num_nodes: int, place: Place) -> None:
 
 def _read_levels(
     file: IndexFile, offsets: Sequence[int], start: int, num_nodes: int, distances: bool
-) -> list[Level]:
+) -> list[hnsw_graph.Level]:
     """Return the levels of a graph that have nodes; edges stay among `num_nodes` nodes."""
     fields = (NODES, NEIGHBOURS, DISTANCES)[: 3 if distances else 2]
     end, clause = start + offsets[-1], "L.index.vector.graph.null"
@@ -185,11 +180,11 @@ def _read_levels(
     for first, end in pairwise(offsets):
         if first < end:
             edges, own = slice(ends[first], ends[end]), ends[first : end + 1] - ends[first]
-            levels.append(Level(nodes[first:end], own, neighbours[edges], far[edges]))
+            levels.append(hnsw_graph.Level(nodes[first:end], own, neighbours[edges], far[edges]))
     return levels
 
 
-def graph_rows(graph: Graph) -> pa.RecordBatch:
+def graph_rows(graph: hnsw_graph.Graph) -> pa.RecordBatch:
     """Return the rows of a graph's file: one for each node and level."""
     degrees = np.concatenate([np.diff(level.offsets) for level in graph.levels])
     ends = pa.array(np.append(0, np.cumsum(degrees)), pa.int32())

@@ -28,17 +28,13 @@ MAX_ITERS = 50
 MOST_PARTITIONS = 4096
 """Partitions that an index has at most unless the caller gives a number."""
 
-PARTITION_ROWS = {"FLAT": 4096, "RQ": 4096, "SQ": 8192, "PQ": 8192}
-"""Rows that a partition has about, by the storage."""
-
 PRODUCT_ROWS = 256
 """Rows that a partition of a product quantizer has at least, on the average."""
 
 GRAPH_PARTITION_ROWS = 1 << 20
-"""Rows that a partition with a graph has about."""
-
-METRIC_NAMES = {number: name for name, number in METRIC_NUMBERS.items()}
-"""Metrics by the number that details have."""
+"""About how many rows a partition with a graph has."""
+PARTITION_ROWS = {"FLAT": 4096, "RQ": 4096, "SQ": 8192, "PQ": 8192}
+"""About how many rows a partition without graph has, by the storage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,10 @@ class VectorParameters:
         return self.target_partition_size or usual
 
     def partitions(self, num_rows: int) -> int:
-        """Return how many partitions so many rows get."""
+        """Return how many partitions so many rows get: at most 4096 unless a number is given.
+
+        Those of a product quantizer have at least 256 rows on the average.
+        """
         if self.centroids is not None:
             return len(self.centroids)
         if self.num_partitions is not None:
@@ -88,18 +87,18 @@ class VectorParameters:
             details.hnsw_index_config.max_connections = self.graph.m
             details.hnsw_index_config.construction_ef = self.graph.ef_construction
             details.hnsw_index_config.max_level = self.graph.max_level
-        given = self.storage if quantizer is None else quantizer.metadata()
+        fields = self.storage if quantizer is None else quantizer.metadata()
         match self.type.storage.name:
             case "FLAT":
                 details.flat.SetInParent()
             case "SQ":
                 details.sq.num_bits = 8
             case "PQ":
-                details.pq.num_bits = integer(given, "num_bits", integer(given, "nbits", 8))
-                details.pq.num_sub_vectors = integer(given, "num_sub_vectors", 0)
+                details.pq.num_bits = integer(fields, "num_bits", integer(fields, "nbits", 8))
+                details.pq.num_sub_vectors = integer(fields, "num_sub_vectors", 0)
             case "RQ":
-                details.rq.num_bits = integer(given, "num_bits", 5)
-                if quantizer is not None and given["rotation_type"] == "matrix":
+                details.rq.num_bits = integer(fields, "num_bits", 5)
+                if quantizer is not None and fields["rotation_type"] == "matrix":
                     rotations = index_pb2.VectorIndexDetails.RabitQuantization
                     details.rq.rotation_type = rotations.MATRIX
         return details
@@ -142,15 +141,18 @@ def parameters_of(segment: Segment) -> Parameters:
         storage = {**index.auxiliary.quantizer.metadata(), **storage}
         graph = USUAL if index.graph_text is None else index.graph_text.usable
     else:
-        type_, metric = TYPES[type_name(details)], METRIC_NAMES[details.metric_type]
+        metrics = {number: name for name, number in METRIC_NUMBERS.items()}
+        type_, metric = TYPES[type_name(details)], metrics[details.metric_type]
         if details.HasField("hnsw_index_config"):
             own = details.hnsw_index_config
             sizes = {"m": own.max_connections, "ef_construction": own.construction_ef}
             graph = replace(USUAL, max_level=own.max_level, **sizes)
     target = details.target_partition_size or None
     hints = dict(details.runtime_hints)
-    given = VectorParameters(type_, metric, None, target, storage=storage, graph=graph, hints=hints)
-    return {"vector": given}
+    parameters = VectorParameters(
+        type_, metric, None, target, storage=storage, graph=graph, hints=hints
+    )
+    return {"vector": parameters}
 
 
 def storage_fields(details: index_pb2.VectorIndexDetails) -> dict[str, object]:

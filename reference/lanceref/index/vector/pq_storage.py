@@ -57,7 +57,6 @@ NUM_BITS = (4, 8)
 
 SAME = 1e-5
 """Greatest difference between codewords that count as the same."""
-
 Bytes = NDArray[np.uint8]
 
 
@@ -90,13 +89,14 @@ class Product(Quantizer):
     transposed: bool
 
     @classmethod
-    def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Product:
-        num_bits = entry(given, "nbits" if "nbits" in given else "num_bits", int, CLAUSE, place)
-        count = entry(given, "num_sub_vectors", int, CLAUSE, place)
-        octets = given.get("codebook_tensor")
+    def parse(cls, metadata: Given, file: IndexFile, model: Model, place: Place) -> Product:
+        bits_name = "nbits" if "nbits" in metadata else "num_bits"
+        num_bits = entry(metadata, bits_name, int, CLAUSE, place)
+        count = entry(metadata, "num_sub_vectors", int, CLAUSE, place)
+        octets = metadata.get("codebook_tensor")
         if not isinstance(octets, list):
             raise FormatError(CLAUSE, place, "no codebook_tensor", "a list")
-        position = entry(given, "codebook_position", int, CLAUSE, place)
+        position = entry(metadata, "codebook_position", int, CLAUSE, place)
         if position or not octets:
             tensor = file.message(position, index_pb2.Tensor)
         elif all(isinstance(one, int) and 0 <= one < 256 for one in octets):
@@ -104,7 +104,7 @@ class Product(Quantizer):
             tensor = parse_message(cursor, index_pb2.Tensor, "codebook", CLAUSE, embedded_in=place)
         else:
             raise FormatError(CLAUSE, place, f"{str(octets)[:40]}", "bytes")
-        transposed = entry(given, "transposed", bool, CLAUSE, place)
+        transposed = entry(metadata, "transposed", bool, CLAUSE, place)
         values = parse_tensor(tensor, place)
         return product(model, values, count, num_bits, place, transposed=transposed)
 
@@ -121,9 +121,9 @@ class Product(Quantizer):
         if num_bits == 4 and count % 2:
             raise IndexRefused(f"num_sub_vectors must be even for num_bits=4, not {count}")
         transposed = not parameters.get("skip_transpose", False)
-        given = parameters.get("pq_codebook")
-        if isinstance(given, np.ndarray):
-            codebook = given.astype(model.centroids.dtype)
+        codewords = parameters.get("pq_codebook")
+        if isinstance(codewords, np.ndarray):
+            codebook = codewords.astype(model.centroids.dtype)
             return Product(model, ProductQuantizer(codebook, model.of_vectors), transposed)
         rounds = integer(parameters, "max_iters", ROUNDS)
         vectors, partitions = sample(integer(parameters, "sample_rate", SAMPLE_RATE) * 2**num_bits)

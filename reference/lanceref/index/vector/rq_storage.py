@@ -29,20 +29,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.storage import (
-    Columns,
-    Given,
-    Mode,
-    Model,
-    Quantizer,
-    Sample,
-    Score,
-    check_named,
-    compact,
-    entry,
-    parse_tensor,
-    tensor_of,
-)
+from lanceref.index.vector import storage
 from lanceref.kernels import rabitq_codes, rabitq_estimate
 from lanceref.kernels.distance import AnyVectors, Floats, distances
 from lanceref.kernels.kmeans import distances_to
@@ -67,7 +54,7 @@ RAW, RESIDUAL = "raw_query", "residual_query"
 class RotatedRows:
     """The rows of a partition: signs, extended codes [n, d], and factors."""
 
-    def __init__(self, quantizer: Rotated, rows: Columns, partition: int) -> None:
+    def __init__(self, quantizer: Rotated, rows: storage.Columns, partition: int) -> None:
         self.quantizer = quantizer
         self.center = quantizer.model.centroids[partition]
         self.turned = quantizer.rotated_centroids[partition]
@@ -78,7 +65,7 @@ class RotatedRows:
             for suffix in ("", EXTENDED if quantizer.extra_bits else "")
         )
 
-    def score(self, query: AnyVectors, mode: Mode) -> Score:
+    def score(self, query: AnyVectors, mode: storage.Mode) -> storage.Score:
         """Return the estimated distances from a query.
 
         They depend on the places of the rows in the partition, so all are computed.
@@ -112,7 +99,7 @@ class RotatedRows:
 
 
 @dataclass(frozen=True)
-class Rotated(Quantizer):
+class Rotated(storage.Quantizer):
     """Keeps codes of rotated residuals; the signs of a partition are `packed` in the file.
 
     `residual` is the older estimator; with `errors` there are error factors, with `blocked` the
@@ -128,27 +115,29 @@ class Rotated(Quantizer):
     blocked: bool = True
 
     @classmethod
-    def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Rotated:
+    def parse(
+        cls, metadata: storage.Given, file: IndexFile, model: storage.Model, place: Place
+    ) -> Rotated:
         dim, names = model.dimension, file.names
         if dim % 8 or model.centroids.dtype == np.uint8:
             found = f"{dim} {model.centroids.dtype}"
             wanted = "a multiple of 8 floating-point numbers"
             raise FormatError("L.index.vector.rq.dimension", place, found, wanted)
-        num_bits = _parse_bits(given, place)
-        type_ = given.get("rotation_type", "matrix")
+        num_bits = _parse_bits(metadata, place)
+        type_ = metadata.get("rotation_type", "matrix")
         rotation: Rotation
         if type_ == "fast":
-            rotation = _parse_fast(given, dim, place)
+            rotation = _parse_fast(metadata, dim, place)
         else:
-            check_named(ROTATION, place, "rotation type", type_, "matrix")
-            position = entry(given, "rotate_mat_position", int, METADATA, place)
-            matrix = parse_tensor(file.message(position, index_pb2.Tensor), place)
+            storage.check_named(ROTATION, place, "rotation type", type_, "matrix")
+            position = storage.entry(metadata, "rotate_mat_position", int, METADATA, place)
+            matrix = storage.parse_tensor(file.message(position, index_pb2.Tensor), place)
             if matrix.shape != (dim, dim) or matrix.dtype == np.uint8:
                 found = f"{matrix.shape} {matrix.dtype}"
                 wanted = f"{(dim, dim)} floating-point numbers"
                 raise FormatError(ROTATION, place, found, wanted)
             rotation = MatrixRotation(matrix.astype(np.float32))
-        estimator = given.get("query_estimator", RESIDUAL)
+        estimator = metadata.get("query_estimator", RESIDUAL)
         if estimator not in (RAW, RESIDUAL) or (estimator == RESIDUAL and num_bits > 1):
             found = f"{str(estimator)[:40]}, {num_bits} bits"
             wanted = f"{RAW}, or {RESIDUAL} of one bit"
@@ -156,13 +145,15 @@ class Rotated(Quantizer):
         if num_bits == 1:
             extended = [name for name in names if name in (BLOCKED, FOLLOWING)]
             clause, what = "L.index.vector.rq.columns", "codes of more than one bit"
-            check_named(clause, place, what, extended, [])
-        packed = entry(given, "packed", bool, METADATA, place)
+            storage.check_named(clause, place, what, extended, [])
+        packed = storage.entry(metadata, "packed", bool, METADATA, place)
         residual, errors = estimator == RESIDUAL, ERROR in names or num_bits > 1
         return Rotated(model, rotation, num_bits, packed, residual, errors, FOLLOWING not in names)
 
     @classmethod
-    def train(cls, sample: Sample, model: Model, parameters: Given) -> Rotated:
+    def train(
+        cls, sample: storage.Sample, model: storage.Model, parameters: storage.Given
+    ) -> Rotated:
         """Return one with the rotation in `rabitq_model`, or drawn at random. Raises ValueError."""
         dim = model.dimension
         if dim % 8:
@@ -175,11 +166,11 @@ class Rotated(Quantizer):
             packed = not parameters.get("skip_transpose", False)
             rotation = rabitq_estimate.draw_rotation(dim, np.random.default_rng())
             return Rotated(model, rotation, num_bits, packed)
-        place, given = Place("rabitq_model", 0, len(str(text))), json.loads(str(text))
-        if not isinstance(given, dict):
+        place, metadata = Place("rabitq_model", 0, len(str(text))), json.loads(str(text))
+        if not isinstance(metadata, dict):
             raise ValueError(f"rabitq_model is no object: {str(text)[:80]!r}")
-        num_bits = _parse_bits(given, place)
-        return Rotated(model, _parse_fast(given, dim, place), num_bits, packed=False)
+        num_bits = _parse_bits(metadata, place)
+        return Rotated(model, _parse_fast(metadata, dim, place), num_bits, packed=False)
 
     @property
     def extra_bits(self) -> int:
@@ -209,7 +200,7 @@ class Rotated(Quantizer):
             for name, width in widths.items()
         ]
 
-    def metadata(self) -> Given:
+    def metadata(self) -> storage.Given:
         signs = self.rotation.signs if isinstance(self.rotation, FastRotation) else None
         return {
             "rotate_mat_position": 2 if signs is None else None,
@@ -224,9 +215,9 @@ class Rotated(Quantizer):
     def buffers(self) -> list[bytes]:
         if isinstance(self.rotation, FastRotation):
             return []
-        return [tensor_of(self.rotation.matrix).SerializeToString()]
+        return [storage.tensor_of(self.rotation.matrix).SerializeToString()]
 
-    def encode(self, vectors: AnyVectors, partitions: NDArray[np.int64]) -> Columns:
+    def encode(self, vectors: AnyVectors, partitions: NDArray[np.int64]) -> storage.Columns:
         centroids, metric = self.model.centroids, self.model.metric
         residuals = (vectors - centroids[partitions]).astype(np.float32, copy=False)
         if metric == "dot":
@@ -254,7 +245,7 @@ class Rotated(Quantizer):
             columns[ADD + EXTENDED], columns[SCALE + EXTENDED] = more.add, more.scale
         return columns
 
-    def extended(self, rows: Columns) -> Bytes | None:
+    def extended(self, rows: storage.Columns) -> Bytes | None:
         """Return the extended codes [n, d] of rows, None for one bit."""
         dim, num_bits = self.model.dimension, self.extra_bits
         if not num_bits:
@@ -265,51 +256,50 @@ class Rotated(Quantizer):
         bits = bits.reshape(len(bits), dim, num_bits)
         return np.packbits(bits, axis=2, bitorder="little")[:, :, 0]
 
-    def pack(self, rows: Columns) -> Columns:
+    def pack(self, rows: storage.Columns) -> storage.Columns:
         signs: Bytes = rows[SIGNS].view(np.uint8)
         return {**rows, SIGNS: rabitq_codes.stored_from(signs.T, packed=self.packed)}
 
-    def unpack(self, stored: Columns) -> Columns:
+    def unpack(self, stored: storage.Columns) -> storage.Columns:
         signs: Bytes = stored[SIGNS].view(np.uint8)
         return {**stored, SIGNS: rabitq_codes.columns_of(signs, packed=self.packed).T}
 
-    def open_rows(self, rows: Columns, partition: int) -> RotatedRows:
+    def open_rows(self, rows: storage.Columns, partition: int) -> RotatedRows:
         return RotatedRows(self, rows, partition)
 
-    def merge(self, others: Sequence[Quantizer]) -> Quantizer:
+    def merge(self, others: Sequence[storage.Quantizer]) -> storage.Quantizer:
         """Return one for the rows of all, if all are rotated alike. Raises OperationRefused."""
-        alike = [one for one in others if isinstance(one, Rotated) and self._codes_alike(one)]
-        if len(alike) < len(others):
+        same = [one for one in others if isinstance(one, Rotated)]
+        metadata = [{**one.metadata(), "packed": self.packed} for one in same]
+        is_same = all(one == self.metadata() for one in metadata)
+        is_same &= all(one.buffers() == self.buffers() for one in same)
+        if len(same) < len(others) or not is_same:
             raise OperationRefused("RabitQ models differ across shards")
-        errors = all(one.errors for one in (self, *alike))
+        errors = all(one.errors for one in (self, *same))
         return replace(self, errors=errors, blocked=True, packed=True)
 
-    def _codes_alike(self, other: Rotated) -> bool:
-        """Return whether bits, estimator and rotation are those of another."""
-        mine, theirs = self.metadata(), {**other.metadata(), "packed": self.packed}
-        return mine == theirs and self.buffers() == other.buffers()
-
-    def convert(self, other: Quantizer, rows: Columns) -> Columns:
+    def convert(self, other: storage.Quantizer, rows: storage.Columns) -> storage.Columns:
         """Return the rows with extended codes in blocks: nothing else may differ."""
         assert isinstance(other, Rotated)
         codes = None if other.blocked else other.extended(rows)
         if codes is None:
             return rows
-        kept = {name: column for name, column in rows.items() if name != FOLLOWING}
-        return {**kept, BLOCKED: rabitq_codes.block_bytes(codes, other.extra_bits)}
+        others = {name: column for name, column in rows.items() if name != FOLLOWING}
+        return {**others, BLOCKED: rabitq_codes.block_bytes(codes, other.extra_bits)}
 
 
-def _parse_bits(given: Given, place: Place) -> int:
-    num_bits = entry(given, "num_bits", int, METADATA, place)
+def _parse_bits(metadata: storage.Given, place: Place) -> int:
+    num_bits = storage.entry(metadata, "num_bits", int, METADATA, place)
     if not 1 <= num_bits <= MOST_BITS:
         found, wanted = f"{num_bits} bits", f"1 to {MOST_BITS}"
         raise FormatError("L.index.vector.rq.bits", place, found, wanted)
     return num_bits
 
 
-def _parse_fast(given: Given, dim: int, place: Place) -> FastRotation:
-    check_named(ROTATION, place, "code_dim", entry(given, "code_dim", int, METADATA, place), dim)
-    signs, size = given.get("fast_rotation_signs"), ROUNDS * (dim // 8)
+def _parse_fast(metadata: storage.Given, dim: int, place: Place) -> FastRotation:
+    code_dim = storage.entry(metadata, "code_dim", int, METADATA, place)
+    storage.check_named(ROTATION, place, "code_dim", code_dim, dim)
+    signs, size = metadata.get("fast_rotation_signs"), ROUNDS * (dim // 8)
     octets = signs if isinstance(signs, list) else []
     if len(octets) != size or not all(type(one) is int and 0 <= one < 256 for one in octets):
         found = f"fast_rotation_signs {str(signs)[:40]}"
@@ -319,6 +309,6 @@ def _parse_fast(given: Given, dim: int, place: Place) -> FastRotation:
 
 def model_text(dimension: int, num_bits: int, random: np.random.Generator) -> str:
     """Draw a rotation for segments to share, as text that `rabitq_model` takes."""
-    model = Model("l2", np.zeros((0, dimension), np.float32))
+    model = storage.Model("l2", np.zeros((0, dimension), np.float32))
     rotation = rabitq_estimate.draw_rotation(dimension, random)
-    return compact(Rotated(model, rotation, num_bits, packed=False).metadata())
+    return storage.compact(Rotated(model, rotation, num_bits, packed=False).metadata())

@@ -233,16 +233,16 @@ def _nearest(
     partition: Partition, query: AnyVectors, parameters: SearchParameters, alive: Moved
 ) -> Neighbours:
     """Return the rows of a partition that may be nearest: all, or those that a walk finds."""
-    kept, keys = alive(partition.keys)
+    mask, keys = alive(partition.keys)
     mode, rows = parameters.mode, partition.rows
-    if partition.graph is not None and int(kept.sum()) * FEW >= len(kept):
-        return walk(partition.graph, rows.score(query, mode), parameters, kept, keys)
+    if partition.graph is not None and int(mask.sum()) * FEW >= len(mask):
+        return walk(partition.graph, rows.score(query, mode), parameters, mask, keys)
     if parameters.range == EVERYWHERE:
-        found, near = nearest_rows(rows, query, mode, kept, parameters.k)
-        places = found if len(keys) == len(kept) else np.cumsum(kept)[found] - 1
+        found, near = nearest_rows(rows, query, mode, mask, parameters.k)
+        places = found if len(keys) == len(mask) else np.cumsum(mask)[found] - 1
         return Neighbours(keys[places], near).within(EVERYWHERE)
     near = rows.score(query, mode)(slice(None))
-    return Neighbours(keys, near if kept.all() else near[kept]).within(parameters.range)
+    return Neighbours(keys, near if mask.all() else near[mask]).within(parameters.range)
 
 
 def walk(

@@ -27,18 +27,7 @@ from numpy.typing import NDArray
 
 from lanceref.core.errors import FormatError, OperationRefused, Place
 from lanceref.index.index_file import IndexFile
-from lanceref.index.vector.storage import (
-    SAMPLE_RATE,
-    Columns,
-    Given,
-    Mode,
-    Model,
-    Quantizer,
-    Sample,
-    Score,
-    check_named,
-    integer,
-)
+from lanceref.index.vector import storage
 from lanceref.kernels.distance import AnyVectors, Floats, blocks, products
 
 COLUMN = "__sq_code"
@@ -128,10 +117,10 @@ class SqRows:
 
     codes: Codes
     squares: NDArray[np.floating]
-    model: Model
+    model: storage.Model
     bounds: Bounds
 
-    def score(self, query: AnyVectors, mode: Mode) -> Score:
+    def score(self, query: AnyVectors, mode: storage.Mode) -> storage.Score:
         if self.model.metric == "dot":
             return lambda rows: dot_distances(query, self.codes[rows], self.bounds)
         own, codes, squares = quantize(query[None], self.bounds)[0], self.codes, self.squares
@@ -145,29 +134,35 @@ class SqRows:
 
 
 @dataclass(frozen=True)
-class Sq(Quantizer):
+class Sq(storage.Quantizer):
     """The quantizer that stores each number as one byte."""
 
     name = "SQ"
     bounds: Bounds
 
     @classmethod
-    def parse(cls, given: Given, file: IndexFile, model: Model, place: Place) -> Sq:
-        check_named("L.index.vector.sq.bits", place, "num_bits", given.get("num_bits"), NUM_BITS)
-        check_named("L.index.vector.sq.dimension", place, "dim", given.get("dim"), model.dimension)
-        bounds = given.get("bounds")
+    def parse(
+        cls, metadata: storage.Given, file: IndexFile, model: storage.Model, place: Place
+    ) -> Sq:
+        for clause, name, expected in (
+            ("L.index.vector.sq.bits", "num_bits", NUM_BITS),
+            ("L.index.vector.sq.dimension", "dim", model.dimension),
+        ):
+            storage.check_named(clause, place, name, metadata.get(name), expected)
+        bounds = metadata.get("bounds")
         ends = [bounds.get(name) for name in ("start", "end")] if isinstance(bounds, dict) else []
-        held = [one for one in ends if isinstance(one, int | float) and type(one) is not bool]
-        numbers = [one for one in held if abs(one) <= sys.float_info.max]
+        reals = [one for one in ends if isinstance(one, int | float) and type(one) is not bool]
+        numbers = [one for one in reals if abs(one) <= sys.float_info.max]
         if len(numbers) < 2 or (file.num_rows and numbers[0] > numbers[1]):
             found, wanted = f"bounds {str(bounds)[:80]}", "two numbers, the second not the less"
             raise FormatError("L.index.vector.sq.bounds", place, found, wanted)
         return Sq(model, Bounds(float(numbers[0]), float(numbers[1])))
 
     @classmethod
-    def train(cls, sample: Sample, model: Model, parameters: Given) -> Sq:
+    def train(cls, sample: storage.Sample, model: storage.Model, parameters: storage.Given) -> Sq:
         """Return the quantizer with the bounds of a sample."""
-        vectors, _ = sample(integer(parameters, "sample_rate", SAMPLE_RATE) << NUM_BITS)
+        rate = storage.integer(parameters, "sample_rate", storage.SAMPLE_RATE)
+        vectors, _ = sample(rate << NUM_BITS)
         return Sq(model, bounds_of(vectors))
 
     @property
@@ -175,30 +170,30 @@ class Sq(Quantizer):
         """The column of the storage file: one byte for each number."""
         return [pa.field(COLUMN, pa.list_(pa.uint8(), self.model.dimension))]
 
-    def metadata(self) -> Given:
+    def metadata(self) -> storage.Given:
         bounds = {"start": self.bounds.start, "end": self.bounds.end}
         return {"dim": self.model.dimension, "num_bits": NUM_BITS, "bounds": bounds}
 
-    def encode(self, vectors: AnyVectors, partitions: NDArray[np.int64]) -> Columns:
+    def encode(self, vectors: AnyVectors, partitions: NDArray[np.int64]) -> storage.Columns:
         return {COLUMN: quantize(vectors, self.bounds)}  # L.index.vector.sq.code
 
-    def open_rows(self, rows: Columns, partition: int) -> SqRows:
+    def open_rows(self, rows: storage.Columns, partition: int) -> SqRows:
         codes = rows[COLUMN].astype(np.uint8, copy=False)
         squares = squares_of(codes[:0] if self.model.metric == "dot" else codes)
         return SqRows(codes, squares, self.model, self.bounds)
 
-    def fitted(self, sample: Sample) -> Sq:
+    def fitted(self, sample: storage.Sample) -> Sq:
         """Return one with the bounds of a sample where these are of nothing."""
         return self.train(sample, self.model, {}) if self.bounds.start > self.bounds.end else self
 
-    def merge(self, others: Sequence[Quantizer]) -> Sq:
+    def merge(self, others: Sequence[storage.Quantizer]) -> Sq:
         """Return one whose bounds hold those of all. Raises OperationRefused."""
         bounds = [one.bounds for one in others if isinstance(one, Sq)]
         if len(bounds) < len(others):
             raise OperationRefused("segments are not all of scalar quantizers")
         return Sq(self.model, reduce(Bounds.union, bounds, self.bounds))
 
-    def convert(self, other: Quantizer, rows: Columns) -> Columns:
+    def convert(self, other: storage.Quantizer, rows: storage.Columns) -> storage.Columns:
         """Return bytes by these bounds; those by the same bounds stay as they are."""
         assert isinstance(other, Sq)
         if other.bounds == self.bounds:

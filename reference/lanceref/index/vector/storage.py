@@ -190,8 +190,8 @@ SAMPLE_RATE = 256
 
 def integer(parameters: Given, name: str, usual: int) -> int:
     """Return a parameter of the storage that is a number."""
-    given = parameters.get(name)
-    return given if isinstance(given, int) else usual
+    value = parameters.get(name)
+    return value if isinstance(value, int) else usual
 
 
 def read_column(file: IndexFile, field: pa.Field, start: int, end: int) -> NDArray[np.generic]:
@@ -229,9 +229,9 @@ def compact(value: Mapping[str, object] | list[str]) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def entry(given: Given, key: str, kind: type[Entry], clause: str, place: Place) -> Entry:
+def entry(metadata: Given, key: str, kind: type[Entry], clause: str, place: Place) -> Entry:
     """Return a truth value, or a number that is not negative. Raises FormatError of a clause."""
-    value = given.get(key)
+    value = metadata.get(key)
     if not isinstance(value, kind) or type(value) is not kind or value < 0:
         wanted = "true or false" if kind is bool else "a whole number"
         raise FormatError(clause, place, f"{key} {str(value)[:40]}", wanted)

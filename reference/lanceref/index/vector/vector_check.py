@@ -171,10 +171,10 @@ def check_rows(segment: Segment, training: Training) -> None:
     sizes = {one.fragment.id: one.columns.stated_rows for one in training.fragments}
     for number in range(len(index.head.model.centroids)):
         own, moves = index.keys(number), index.segment.moves
-        kept = np.ones(len(own), np.bool_)
+        mask = np.ones(len(own), np.bool_)
         if training.by_address:
             if moves is not None:
-                kept, own = moves(own)
+                mask, own = moves(own)
             for key in own.tolist():
                 size = sizes.get(key >> int(SHIFT))
                 if size is not None and key & int(LOW) >= size:
@@ -182,16 +182,16 @@ def check_rows(segment: Segment, training: Training) -> None:
                     raise OutOfRange("L.index.vector.row-id", index.head.place, found, wanted)
         missing &= ~is_in(rows.keys, own)
         if len(rows.keys) and not (np.diff(rows.keys) == 0).any():
-            _check_codes(index, number, kept, own, rows)
+            _check_codes(index, number, mask, own, rows)
     if missing.any():
         found = f"no vector of row {rows.keys[missing][0]}"
         _lint(index, "L.index.segment.complete", found, "one of each row that has one")
 
 
-def _check_codes(index: VectorIndex, number: int, kept: Mask, own: Keys, rows: Keyed) -> None:
+def _check_codes(index: VectorIndex, number: int, mask: Mask, own: Keys, rows: Keyed) -> None:
     """Compare the columns of a partition with those that its rows should have."""
     known = is_in(own, rows.keys)
-    columns = {name: column[kept][known] for name, column in index.rows(number).items()}
+    columns = {name: column[mask][known] for name, column in index.rows(number).items()}
     vectors = rows.vectors[np.searchsorted(rows.keys, own[known])]
     if FLAT_COLUMN not in columns:
         _check_assignment(index, number, vectors)
@@ -203,25 +203,25 @@ def _check_codes(index: VectorIndex, number: int, kept: Mask, own: Keys, rows: K
 
 
 def _differing(
-    index: VectorIndex, kept: Columns, vectors: AnyVectors, places: NDArray[np.int64]
+    index: VectorIndex, stored: Columns, vectors: AnyVectors, places: NDArray[np.int64]
 ) -> tuple[str, Mask]:
     """Return the clause of a storage, and of each row whether its columns break it."""
     quantizer = index.auxiliary.quantizer
     wanted = quantizer.encode(vectors, places)
-    if FLAT_COLUMN in kept:
-        numbers, own = (one[FLAT_COLUMN].astype(np.float64) for one in (kept, wanted))
+    if FLAT_COLUMN in stored:
+        numbers, own = (one[FLAT_COLUMN].astype(np.float64) for one in (stored, wanted))
         room = SAME * max(1e-6, float(np.abs(own).max(initial=0)))
         far = ~(np.abs(numbers - own) <= room)
         return "L.index.vector.flat.values", np.asarray(far.any(axis=1), np.bool_)
-    if sq_storage.COLUMN in kept:
-        codes, right = (one[sq_storage.COLUMN].astype(np.int64) for one in (kept, wanted))
+    if sq_storage.COLUMN in stored:
+        codes, right = (one[sq_storage.COLUMN].astype(np.int64) for one in (stored, wanted))
         off = np.abs(codes - right) > 1
         return "L.index.vector.sq.code", np.asarray(off.any(axis=1), np.bool_)
     if isinstance(quantizer, Product):
         if quantizer.of_residuals:
             vectors = vectors - quantizer.model.centroids[places]
         decoded, best = (
-            quantizer.open_rows(one, 0).points().astype(np.float64) for one in (kept, wanted)
+            quantizer.open_rows(one, 0).points().astype(np.float64) for one in (stored, wanted)
         )
         errors, least = (((vectors - one) ** 2).sum(axis=1) for one in (decoded, best))
         worse = errors > least + SAME * max(1e-6, float(least.max(initial=0)))
@@ -229,7 +229,7 @@ def _differing(
             worse[worse] = ~_have_greatest_products(quantizer, decoded[worse], vectors[worse])
             worse &= bool(index.segment.entry.index_details.type_url)  # L.index.vector.pq.codes
         return "L.index.vector.pq.codes", np.asarray(worse, np.bool_)
-    signs, true = (np.unpackbits(one[SIGNS].view(np.uint8), axis=1) for one in (kept, wanted))
+    signs, true = (np.unpackbits(one[SIGNS].view(np.uint8), axis=1) for one in (stored, wanted))
     # the sign of a number near 0 depends on rounding
     return "L.index.vector.rq.signs", np.asarray((signs != true).sum(axis=1) > 1, np.bool_)
 

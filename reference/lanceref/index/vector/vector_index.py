@@ -159,12 +159,12 @@ def read_head(segment: Segment) -> Head:
     """Read the head of an index. Raises FormatError, UnknownIndex."""
     file = segment.file(HEAD)
     place = file.place
-    given = parse_json(file.text("lance:index"), place, "lance:index", dict)
-    type_ = TYPES.get(str(given.get("type")))
+    description = parse_json(file.text("lance:index"), place, "lance:index", dict)
+    type_ = TYPES.get(str(description.get("type")))
     if type_ is None:
-        found, wanted = f"type {str(given.get('type'))[:40]!r}", f"one of {sorted(TYPES)}"
+        found, wanted = f"type {str(description.get('type'))[:40]!r}", f"one of {sorted(TYPES)}"
         raise UnknownIndex("L.index.vector.head.type", place, found, wanted)
-    metric = _metric(str(given.get("distance_type")), file, "L.index.vector.head.metric")
+    metric = _metric(str(description.get("distance_type")), file, "L.index.vector.head.metric")
     message = file.message(file.number("lance:ivf"), index_pb2.IVF)
     centroids = parse_centroids(message, place)
     name = "lance:hnsw" if type_.graphs else "lance:flat"
@@ -200,8 +200,8 @@ def read_auxiliary(segment: Segment, head: Head) -> Auxiliary:
     partitions = parse_partitions(message, file.num_rows, place)
     texts = parse_json(file.text("storage_metadata"), place, "storage_metadata", list)
     check_named("L.index.vector.auxiliary.storage", place, "texts of the storage:", len(texts), 1)
-    given = parse_json(texts[0], place, "storage_metadata", dict)
-    return Auxiliary(partitions, head.type.storage.parse(given, file, head.model, place))
+    metadata = parse_json(texts[0], place, "storage_metadata", dict)
+    return Auxiliary(partitions, head.type.storage.parse(metadata, file, head.model, place))
 
 
 def write_head(

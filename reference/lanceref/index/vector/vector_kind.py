@@ -28,6 +28,7 @@ from lanceref.index.index_type import Built, Parameters, Sources
 from lanceref.index.row_set import NO_KEYS, Keys
 from lanceref.index.segment import Segment, SegmentWriter
 from lanceref.index.training import Training
+from lanceref.index.vector import vectors as vector_columns
 from lanceref.index.vector.graph import graph_rows, graph_text
 from lanceref.index.vector.parameters import (
     VectorParameters,
@@ -56,14 +57,6 @@ from lanceref.index.vector.vector_index import (
     write_auxiliary,
     write_head,
 )
-from lanceref.index.vector.vectors import (
-    ELEMENTS,
-    Keyed,
-    has_vectors,
-    indexed_vectors,
-    sampled_vectors,
-    vector_type,
-)
 from lanceref.kernels import hnsw_build
 from lanceref.kernels.distance import AnyVectors, distances
 from lanceref.kernels.hnsw_graph import USUAL, GraphParameters
@@ -75,7 +68,6 @@ ANY_VERSION = (1 << 31) - 1
 
 PREFETCH_DISTANCE = 2
 """Entry of the texts of graphs that changes no answer: how far ahead a search fetches."""
-
 BATCH_ROWS = 1 << 14
 """Rows that are written together, at least."""
 
@@ -86,41 +78,28 @@ JOINED_BELOW = 4
 """The share of these rows, below which a partition is given up."""
 
 
-def accepts(field: Field) -> bool:
-    """Return whether a field holds vectors, which the index needs."""
-    type_ = vector_type(field.arrow.type)
-    return type_ is not None and type_.element in ELEMENTS
-
-
 @dataclass
 class EncodedRows:
-    """Encoded rows: of each part the partitions, the keys and the columns."""
+    """Encoded rows: in each of the `parts` their partitions and keys (n,), columns (n, ...)."""
 
     quantizer: Quantizer
-    partitions: list[Counts] = field(default_factory=list)
-    keys: list[Keys] = field(default_factory=list)
-    columns: list[Columns] = field(default_factory=list)
+    parts: list[tuple[Counts, Keys, Columns]] = field(default_factory=list)
     loss: float = 0.0
 
-    def add(self, numbers: Counts, keys: Keys, columns: Columns) -> None:
-        """Append rows: the `numbers` of their partitions and their keys (n,), columns (n, ...)."""
-        self.partitions.append(numbers)
-        self.keys.append(keys)
-        self.columns.append(columns)
-
-    def add_vectors(self, keyed: Keyed) -> None:
+    def add_vectors(self, keyed: vector_columns.Keyed) -> None:
         """Assign vectors to partitions and encode them."""
         numbers, loss = assigned(keyed.vectors, self.quantizer.model)
         self.loss += loss
-        self.add(numbers, keyed.keys, self.quantizer.encode(keyed.vectors, numbers))
+        columns = self.quantizer.encode(keyed.vectors, numbers)
+        self.parts.append((numbers, keyed.keys, columns))
 
     def in_order(self) -> tuple[Partitions, Keys, Columns]:
         """Return the rows by partition, in each as they were added: keys (n,), columns (n, ...)."""
-        numbers = np.concatenate([np.empty(0, np.int64), *self.partitions])
+        numbers = np.concatenate([np.empty(0, np.int64), *(part[0] for part in self.parts)])
         order = np.argsort(numbers, kind="stable")
-        keys = np.concatenate([NO_KEYS, *self.keys])[order]
+        keys = np.concatenate([NO_KEYS, *(part[1] for part in self.parts)])[order]
         columns = {
-            one.name: np.concatenate([part[one.name] for part in self.columns])[order]
+            one.name: np.concatenate([part[2][one.name] for part in self.parts])[order]
             for one in self.quantizer.fields
         }
         count = len(self.quantizer.model.centroids)
@@ -140,36 +119,36 @@ def assigned(vectors: AnyVectors, model: Model) -> tuple[Counts, float]:
 
 def build(training: Training, writer: SegmentWriter, parameters: Parameters) -> Built:
     """Build over rows, with `vector` among the parameters. Raises OperationRefused."""
-    given = parameters["vector"]
-    assert isinstance(given, VectorParameters)
-    least, quantizer = given.least_vectors, None
-    if training.num_rows and (not least or has_vectors(training, least)):
-        column = vector_type(training.type)
+    request = parameters["vector"]
+    assert isinstance(request, VectorParameters)
+    least, quantizer = request.least_vectors, None
+    if training.num_rows and (not least or vector_columns.has_vectors(training, least)):
+        column = vector_columns.vector_type(training.type)
         assert column is not None
-        check_column(column, given.metric, given.type)
+        check_column(column, request.metric, request.type)
         random = np.random.default_rng()
-        model = Model(given.metric, _centroids(training, given, random))
+        model = Model(request.metric, _centroids(training, request, random))
         sample = _sampling(training, model, random)
-        if given.quantizer is not None:
-            quantizer = replace(given.quantizer, model=model).fitted(sample)
+        if request.quantizer is not None:
+            quantizer = replace(request.quantizer, model=model).fitted(sample)
         else:
-            quantizer = given.type.storage.train(sample, model, given.storage)
+            quantizer = request.type.storage.train(sample, model, request.storage)
         rows = EncodedRows(quantizer)
-        for keyed in indexed_vectors(training, model.metric):
+        for keyed in vector_columns.indexed_vectors(training, model.metric):
             rows.add_vectors(keyed)
-        if given.single_file and isinstance(quantizer, Product):
+        if request.single_file and isinstance(quantizer, Product):
             name = training.indexed.top.name
             writer.write_bytes(HEAD, single_file(quantizer, *rows.in_order(), rows.loss, name))
         else:
-            write(rows, given.type, rows.loss, writer, given.graph)
-    return Built(given.details(quantizer), given.type.storage.version)
+            write(rows, request.type, rows.loss, writer, request.graph)
+    return Built(request.details(quantizer), request.type.storage.version)
 
 
 def _sampling(training: Training, model: Model, random: np.random.Generator) -> Sample:
     """Return a function that draws vectors to be indexed, and their partitions."""
 
     def sample(most: int) -> tuple[AnyVectors, Counts]:
-        vectors = sampled_vectors(training, model.metric, most, random)
+        vectors = vector_columns.sampled_vectors(training, model.metric, most, random)
         return vectors, assign(vectors, model.centroids, model.of_vectors)
 
     return sample
@@ -179,12 +158,14 @@ def _centroids(
     training: Training, parameters: VectorParameters, random: np.random.Generator
 ) -> AnyVectors:
     """Return the centroids given, or trained, in the type of the column."""
-    column = vector_type(training.type)
+    column = vector_columns.vector_type(training.type)
     assert column is not None
     if parameters.centroids is not None:
         return np.ascontiguousarray(parameters.centroids.astype(column.dtype))
     count = parameters.partitions(training.num_rows)
-    vectors = sampled_vectors(training, parameters.metric, count * parameters.sample_rate, random)
+    vectors = vector_columns.sampled_vectors(
+        training, parameters.metric, count * parameters.sample_rate, random
+    )
     if not len(vectors):
         raise IndexRefused("centroids cannot be trained without vectors")
     metric = "l2" if parameters.metric == "cosine" else parameters.metric
@@ -207,11 +188,11 @@ def rewrite(sources: Sources, training: Training, writer: SegmentWriter) -> Buil
     merged = EncodedRows(quantizer)
     for (index, moved), own in zip(opened, quantizers, strict=True):
         for number in np.flatnonzero(index.auxiliary.partitions.lengths).tolist():
-            kept, keys = moved(index.keys(number))
-            rows = {name: column[kept] for name, column in index.rows(number).items()}
+            mask, keys = moved(index.keys(number))
+            rows = {name: column[mask] for name, column in index.rows(number).items()}
             columns = merged.quantizer.convert(own, rows)
-            merged.add(np.full(len(keys), number, np.int64), keys, columns)
-    for keyed in indexed_vectors(training, model.metric):
+            merged.parts.append((np.full(len(keys), number, np.int64), keys, columns))
+    for keyed in vector_columns.indexed_vectors(training, model.metric):
         merged.add_vectors(keyed)
     moved_only = not others and not training.fragments and first.head.message.HasField("loss")
     loss = first.head.message.loss if moved_only else merged.loss
@@ -277,8 +258,8 @@ def resize(segments: Sequence[Segment], added: Training, table: Training) -> Par
     `added` are the rows that no segment has. Segments with other centroids, codebooks or rotations
     than the first are left alone. Raises FormatError.
     """
-    given = parameters_of(segments[0])["vector"]
-    assert isinstance(given, VectorParameters)
+    request = parameters_of(segments[0])["vector"]
+    assert isinstance(request, VectorParameters)
     indices = [open_index(one) for one in segments]
     first, *others = indices
     model, quantizers = first.head.model, [one.auxiliary.quantizer for one in indices]
@@ -290,10 +271,10 @@ def resize(segments: Sequence[Segment], added: Training, table: Training) -> Par
         return None
     every = [one.auxiliary.partitions.lengths for one in indices]
     sizes: Counts = np.array(every, np.int64).sum(axis=0)
-    for keyed in indexed_vectors(added, model.metric):
+    for keyed in vector_columns.indexed_vectors(added, model.metric):
         numbers = assign(keyed.vectors, model.centroids, model.of_vectors)
         sizes += np.bincount(numbers, minlength=len(model.centroids))
-    target = given.partition_rows
+    target = request.partition_rows
     large, small = sizes > SPLIT_ABOVE * target, sizes * JOINED_BELOW < target
     if large.any():
         centroids = _split(model, table, sizes, np.where(large, -(-sizes // target), 0))
@@ -303,7 +284,7 @@ def resize(segments: Sequence[Segment], added: Training, table: Training) -> Par
         centroids = model.centroids[~small]
     else:
         return None
-    return {"vector": replace(given, centroids=centroids, quantizer=quantizer)}
+    return {"vector": replace(request, centroids=centroids, quantizer=quantizer)}
 
 
 def _split(model: Model, table: Training, sizes: Counts, pieces: Counts) -> AnyVectors:
@@ -311,7 +292,7 @@ def _split(model: Model, table: Training, sizes: Counts, pieces: Counts) -> AnyV
     random = np.random.default_rng()
     shares = np.minimum(1, pieces * SAMPLE_RATE / np.maximum(sizes, 1))
     vectors, numbers = [], []
-    for keyed in indexed_vectors(table, model.metric):
+    for keyed in vector_columns.indexed_vectors(table, model.metric):
         near = assign(keyed.vectors, model.centroids, model.of_vectors)
         drawn = random.random(len(near)) < shares[near]
         vectors.append(keyed.vectors[drawn])
@@ -334,7 +315,6 @@ class Vector(VectorIndex):
     details = index_pb2.VectorIndexDetails.DESCRIPTOR.full_name
     version = ANY_VERSION
     learns = True
-    accepts = staticmethod(accepts)
     open = staticmethod(open_index)
     build = staticmethod(build)
     rewrite = staticmethod(rewrite)
@@ -342,3 +322,9 @@ class Vector(VectorIndex):
     check_rows = staticmethod(check_rows)
     learnt = staticmethod(parameters_of)
     resize = staticmethod(resize)
+
+    @staticmethod
+    def accepts(field: Field, /) -> bool:
+        """Return whether a field holds vectors, which the index needs."""
+        type_ = vector_columns.vector_type(field.arrow.type)
+        return type_ is not None and type_.element in vector_columns.ELEMENTS
