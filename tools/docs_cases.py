@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 from docs_chapters import page_name, slug_anchor
 from lance_conformance.cases import Case
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.register import Clause
 from lance_conformance.reports import hexdump
 
@@ -16,7 +16,7 @@ THEME = Path(__file__).with_name("docs_theme")
 
 
 def pages(
-    cases: Sequence[Case], clauses: Mapping[str, Clause], judged: Sequence[Judged]
+    cases: Sequence[Case], clauses: Mapping[str, Clause], judged: Sequence[ReportData]
 ) -> Iterator[tuple[str, str]]:
     """Yield name and text of each page, the list of all topics first."""
     topics: dict[str, list[Case]] = {}
@@ -46,7 +46,7 @@ def _page(topic: str, its: Sequence[Case], render: Callable[[Case], str]) -> Ite
         yield from (render(case), "")
 
 
-def _renderer(clauses: Mapping[str, Clause], judged: Sequence[Judged]) -> Callable[[Case], str]:
+def _renderer(clauses: Mapping[str, Clause], judged: Sequence[ReportData]) -> Callable[[Case], str]:
     loader = jinja2.FileSystemLoader(THEME)
     environment = jinja2.Environment(loader=loader, autoescape=True)
     template = environment.get_template("case.html")

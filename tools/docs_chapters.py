@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lance_conformance.cases import Case
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
 from lance_conformance.register import Clause
 
@@ -34,7 +34,7 @@ class Shown:
     right: set[str] = field(default_factory=set)
 
 
-def shown(cases: Iterable[Case], judged: Sequence[Judged]) -> dict[str, Shown]:
+def shown(cases: Iterable[Case], judged: Sequence[ReportData]) -> dict[str, Shown]:
     """Return what shows each clause that a case names."""
     found: dict[str, Shown] = {}
     for case in cases:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from docs_chapters import page_name, slug_anchor
 from lance_conformance.cases import Case
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome
 from lance_conformance.reports import score
 from lance_conformance.reports.score import Ratio, percent
@@ -21,7 +21,7 @@ FOLDER = "failing"
 """Folder of the pages, one for each implementation."""
 
 
-def scoreboard(cases: Sequence[Case], judged: Sequence[Judged]) -> str:
+def scoreboard(cases: Sequence[Case], judged: Sequence[ReportData]) -> str:
     """Return the table of implementations: three numbers, and how many cases were claimed."""
     names = (score.VALID, score.REFUSED, score.SURVIVED)
     head = "".join(f"<th>{name}</th>" for name in names)
@@ -36,7 +36,7 @@ def scoreboard(cases: Sequence[Case], judged: Sequence[Judged]) -> str:
     return "\n".join([begin, *rows, "</table>"])
 
 
-def heat_map(cases: Sequence[Case], judged: Sequence[Judged]) -> str:
+def heat_map(cases: Sequence[Case], judged: Sequence[ReportData]) -> str:
     """Return the table of implementations and parts of the format, as `file 2.1`."""
     parts = sorted({_part(case) for case in cases})
     head = "".join(f"<th>{part.replace('/any', '').replace('/', ' ')}</th>" for part in parts)
@@ -49,13 +49,13 @@ def heat_map(cases: Sequence[Case], judged: Sequence[Judged]) -> str:
     return "\n".join([begin, *rows, "</table>"])
 
 
-def pages(cases: Sequence[Case], judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
+def pages(cases: Sequence[Case], judged: Sequence[ReportData]) -> Iterator[tuple[str, str]]:
     """Yield name and text of the page of each implementation."""
     for one in judged:
         yield _page(one).removesuffix(".html"), "\n".join(_failures(cases, one))
 
 
-def _failures(cases: Sequence[Case], one: Judged) -> Iterator[str]:
+def _failures(cases: Sequence[Case], one: ReportData) -> Iterator[str]:
     results = _results(cases, one)
     wrong = [result for result in results if result.outcome not in GOOD]
     yield from (f"# {one.label}", "")
@@ -78,7 +78,7 @@ def _line(result: CaseResult) -> str:
     return f'<p class="failed">{chip} <a href="{address}">{result.case.id}</a> {title}</p>'
 
 
-def _results(cases: Sequence[Case], one: Judged) -> list[CaseResult]:
+def _results(cases: Sequence[Case], one: ReportData) -> list[CaseResult]:
     """Return the result of each active case that an implementation was asked about."""
     outcomes = one.outcomes
     run_cases = (case for case in cases if case.is_active and case.id in outcomes)
@@ -115,11 +115,11 @@ def _cell(results: Sequence[CaseResult], address: str) -> str:
     return f'<td style="--share: {share:.3f}">{link}</td>'
 
 
-def _link(one: Judged) -> str:
+def _link(one: ReportData) -> str:
     return f'<a href="{_page(one)}">{html.escape(one.label)}</a>'
 
 
-def _page(one: Judged) -> str:
+def _page(one: ReportData) -> str:
     return f"{FOLDER}/{one.name}-{one.version}.html".replace(" ", "-")
 
 

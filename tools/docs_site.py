@@ -25,8 +25,8 @@ import docs_tables
 from docs_chapters import Shown, shown, staged
 from lance_conformance import cases, register
 from lance_conformance.cases import Case
-from lance_conformance.matrix import floors, judged
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix import floors, report_data
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.register import Clause
 from sources import ROOT
 
@@ -65,11 +65,11 @@ def stage(root: Path, target: Path) -> None:
     _write(target / "index.md", home)
 
 
-def reports(folder: Path, known: Sequence[Judged]) -> list[Judged]:
+def reports(folder: Path, known: Sequence[ReportData]) -> list[ReportData]:
     """Return implementations by name and version: those known, and newer reports below a folder."""
     found = {(one.name, one.version): one for one in known}
     for path in sorted(folder.glob("**/report.jsonl")):
-        one = judged.read(path.parent)
+        one = report_data.read(path.parent)
         found[one.name, one.version] = one
     return [found[key] for key in sorted(found, key=lambda one: (one[0], _numbers(one[1])))]
 
@@ -79,14 +79,14 @@ def _numbers(version: str) -> list[int]:
     return [int(digits) for digits in re.findall(r"\d+", version)]
 
 
-def told(matrix: Mapping[str, Any]) -> list[Judged]:
+def told(matrix: Mapping[str, Any]) -> list[ReportData]:
     """Return what a matrix says of each implementation."""
     found = []
     for one in matrix["implementations"]:
         name, version = one["name"], one["version"]
         outcomes = {row["case"]: _outcome(row, name, version) for row in matrix["read"]}
         known = {case: outcome for case, outcome in outcomes.items() if outcome}
-        found.append(Judged(name, version, known, {}, {}, {}))
+        found.append(ReportData(name, version, known, {}, {}, {}))
     return found
 
 
@@ -117,7 +117,7 @@ def _pages(folder: Path) -> list[str]:
 
 def _implementations(
     every: Sequence[Case],
-    found: Sequence[Judged],
+    found: Sequence[ReportData],
     matrix: Mapping[str, Any],
     results: Sequence[str],
 ) -> str:
@@ -138,7 +138,7 @@ def _index(
     every: Sequence[Case],
     clauses: Mapping[str, Clause],
     by_clause: Mapping[str, Shown],
-    implementations: Sequence[Judged],
+    implementations: Sequence[ReportData],
     failing: Sequence[str],
 ) -> str:
     must = [one.id for one in clauses.values() if one.is_must and not one.untestable]

@@ -8,7 +8,7 @@ from typing import Any
 
 from lance_conformance.cases import Case
 from lance_conformance.matrix.floors import NOT_RUN
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
 
 WIDTH, HEIGHT = 720, 260
@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 720, 260
 _LEFT, _BOTTOM, _TOP = 40, 40, 20
 
 
-def areas(cases: Sequence[Case], judged: Sequence[Judged]) -> str:
+def areas(cases: Sequence[Case], judged: Sequence[ReportData]) -> str:
     """Return the table of implementations and areas: cases passed of those claimed."""
     by_area: dict[str, list[str]] = {}
     for case in cases:
@@ -31,7 +31,7 @@ def areas(cases: Sequence[Case], judged: Sequence[Judged]) -> str:
     return "\n".join([begin, *rows, "</table>"])
 
 
-def _cell(one: Judged, ids: Sequence[str]) -> str:
+def _cell(one: ReportData, ids: Sequence[str]) -> str:
     outcomes = [one.outcomes.get(name, Outcome.UNSUPPORTED) for name in ids]
     claimed = sum(outcome != Outcome.UNSUPPORTED for outcome in outcomes)
     passed = outcomes.count(Outcome.PASS)

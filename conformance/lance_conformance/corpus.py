@@ -27,7 +27,7 @@ from lance_conformance.random_files.readings import file_differences
 from lance_conformance.random_files.writers import (
     VERSIONS,
     Sample,
-    is_a_defect,
+    is_oracle_defect,
     write_by_oracle,
     write_by_reference,
 )
@@ -162,4 +162,4 @@ def _is_oracle_defect(
     """Whether the oracle has the same difference with a file that it wrote itself."""
     oracle_file.unlink(missing_ok=True)
     write_by_oracle(sample, oracle_file)
-    return is_a_defect(difference, oracle_file, sample, child)
+    return is_oracle_defect(difference, oracle_file, sample, child)

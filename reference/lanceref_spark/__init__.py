@@ -1,7 +1,7 @@
-"""Spark: tables read, written, checked and indexed by many machines.
+"""Spark: distributed reads, writes, validation and index builds of tables.
 
-`spark.read.format("lance_reference")` works wherever the package is installed; `register` is for
-those who want to say so. Only this package imports PySpark.
+`spark.read.format("lance_reference")` works wherever the package is installed; `register` registers
+the format explicitly. Only this package imports PySpark.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def register(spark: SparkSession) -> None:
-    """Make the format `lance_reference` known to a session."""
+    """Register the format `lance_reference` with a session."""
     from lanceref_spark.source import LanceDataSource
 
     spark.dataSource.register(LanceDataSource)

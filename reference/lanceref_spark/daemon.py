@@ -1,7 +1,7 @@
-"""Daemon: the process that the Python workers of an executor are copied from.
+"""Daemon: the process from which the Python workers of an executor are forked.
 
-A worker that died, or that Spark ended because it had nothing to do, is followed by a copy of this
-process: what is imported here need not be imported by each of them.
+Workers that replace those that died or were idle are forked from it too, so that none of them has
+to import the modules that it imports.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import lanceref_spark.source  # noqa: F401
 
 
 def main() -> None:
-    """Make workers until Spark says that there is no need of more."""
+    """Fork workers until Spark ends the daemon."""
     gc.freeze()
     manager()
 

@@ -1,14 +1,14 @@
-"""Distributed index build: segments by many processes, one index by one commit.
+"""Distributed index build: many processes build segments, one commit makes them an index.
 
-The table is opened at one version and its fragments are spread over shards. Each worker builds one
-segment over the fragments of its shard, under a uuid of its own; groups of segments that the caller
-names may be merged, side by side; one commit makes what is left one index. What all segments of a
-vector index share, such as centroids and codebook, is given among the parameters and sent once to
-each worker; without it each segment has a model of its own.
+The fragments of one version are distributed over shards. Each worker builds one segment of the
+fragments of its shard, with its own uuid; groups of segments can be merged in parallel; one commit
+adds the remaining ones as one index. A shared model of a vector index, such as centroids and
+codebook, is among the parameters, and is sent once to each worker; otherwise each segment has a
+model of its own.
 
-A segment is about the fragments of its version. When a compaction comes between, the commit is
-refused and the segments are built again from the latest version: the old ones would miss rows.
-What is not committed stays as files that no version names, until a cleanup takes them away.
+Segments cover the fragments of their version. After a concurrent compaction the commit is refused,
+and the segments are built again from the latest version, since the old ones would miss rows. Files
+that are not committed remain unreferenced until a cleanup removes them.
 
 Clauses: L.index.segment.disjoint
 """
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from lanceref.index.vector.parameters import VectorParameters
 
 ROUNDS = 3
-"""How often an index is built before a table that is always compacted wins."""
+"""Most attempts to build an index of a table with concurrent compactions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """What all segments of a build have in common."""
+    """Common parameters of all segments of a build."""
 
     table: Table
     column: str
@@ -64,45 +64,44 @@ def build_index(
 ) -> LanceDataset:
     """Build an index over a whole table and commit it; return the new version.
 
-    `shards` are a number of segments, or the fragment ids of each; `merged` are a number of
-    segments to be left, or the shards of each by their place; None leaves them as they are. A
-    vector index has a model for each segment or, if it is to be shared, one that `seed` decides
-    on. Other parameters are those of `create_index_uncommitted`. Raises IndexRefused for fragments
-    that are in no shard or in two and for a number below 1, CommitConflict when every round met a
-    compaction.
+    `shards` is the number of segments, or the fragment ids of each; `merged` is the number of
+    segments after merging, or the indices of the shards of each; None merges none. A vector index
+    has a model for each segment, or with `shared_model` one, determined by `seed`. Other parameters
+    are those of `create_index_uncommitted`. Raises IndexRefused for fragments in no shard or in
+    several, and for a number below 1, CommitConflict if every attempt had a concurrent compaction.
     """
-    for what, number in (("shards", shards), ("merged", merged)):
+    for argument, number in (("shards", shards), ("merged", merged)):
         if isinstance(number, int) and number < 1:
-            raise IndexRefused(f"{what} must be at least 1, got {number}")
+            raise IndexRefused(f"{argument} must be at least 1, got {number}")
     table = dataset(uri, storage_options=storage_options)
-    for left in reversed(range(ROUNDS)):
-        own = Table(table.uri, table.version, storage_options)
-        build = Build(own, column, index_type, name or f"{column}_idx", parameters)
+    for remaining in reversed(range(ROUNDS)):
+        version = Table(table.uri, table.version, storage_options)
+        build = Build(version, column, index_type, name or f"{column}_idx", parameters)
         groups = _shards(table, shards)
         if shared_model:
-            build = with_model(executor, build, groups, seed)
-        segments = built_segments(executor, build, groups, merged)
+            build = with_shared_model(executor, build, groups, seed)
+        segments = build_segments(executor, build, groups, merged)
         try:
             return table.commit_existing_index_segments(build.name, column, segments)
         except CommitConflictError:
-            if not left:
+            if not remaining:
                 raise
             table = dataset(uri, storage_options=storage_options)
             shards = shards if isinstance(shards, int) else len(shards)
     raise AssertionError("the last round returns or raises")
 
 
-def with_model(
+def with_shared_model(
     executor: Executor, build: Build, shards: Sequence[tuple[int, ...]], seed: int
 ) -> Build:
-    """Return a build of a vector index whose segments share a model, trained over all shards."""
+    """Return a build of a vector index with a model that is trained on all shards."""
     from pylanceref.index_request import vector_request
 
     from lanceref_spark.distributed_model import Sampling, train_model
 
-    schema, given = build.table.opened()._snapshot.manifest.schema, dict(build.parameters)
-    metric = str(given.pop("metric", "L2"))
-    request = vector_request(schema, build.column, str(build.index_type), metric, given)
+    schema, arguments = build.table.open()._snapshot.manifest.schema, dict(build.parameters)
+    metric = str(arguments.pop("metric", "L2"))
+    request = vector_request(schema, build.column, str(build.index_type), metric, arguments)
     parameters = cast("VectorParameters", request.parameters["vector"])
     sampling = Sampling(build.table, request.column, parameters.metric, 0, seed)
     model = train_model(executor, sampling, shards, parameters)
@@ -110,13 +109,13 @@ def with_model(
     return replace(build, parameters={**build.parameters, "num_partitions": count, **model})
 
 
-def built_segments(
+def build_segments(
     executor: Executor,
     build: Build,
     shards: Sequence[tuple[int, ...]],
     merged: int | Sequence[Sequence[int]] | None = None,
 ) -> list[Index]:
-    """Build a segment for each shard, and merge groups of them; commit nothing."""
+    """Build a segment for each shard, and merge groups of them, without a commit."""
     segments = list(executor.map(build_shard, shards, build))
     if merged is None:
         return segments
@@ -126,12 +125,12 @@ def built_segments(
 
 
 def build_shard(fragments: tuple[int, ...], build: Build) -> Index:
-    """Build and finish one segment, anywhere, so that the commit has only entries to write.
+    """Build and finish one segment in any process, so that the commit only writes entries.
 
-    A worker that is lost leaves files under a uuid of its own.
+    A killed worker leaves files with the uuid of its segment.
     """
-    table = build.table.opened()
-    made = table.create_index_uncommitted(
+    table = build.table.open()
+    index = table.create_index_uncommitted(
         build.column,
         build.index_type,
         build.name,
@@ -139,37 +138,37 @@ def build_shard(fragments: tuple[int, ...], build: Build) -> Index:
         replace=True,
         **build.parameters,
     )
-    staged = index_message(made)
-    done = index_of(finish_entry(table._snapshot, staged))
+    staged = index_message(index)
+    finished = index_of(finish_entry(table._snapshot, staged))
     remove_staged(table._snapshot, staged)
-    return replace(done, fragment_ids=sorted(made.fragment_ids))
+    return replace(finished, fragment_ids=sorted(index.fragment_ids))
 
 
 def merge_group(segments: tuple[Index, ...], build: Build) -> Index:
-    """Merge segments, anywhere; one alone stays what it is."""
+    """Merge segments in any process; a single one is returned unchanged."""
     if len(segments) == 1:
         return segments[0]
-    made = build.table.opened().merge_existing_index_segments(list(segments))
-    return replace(made, fragment_ids=sorted(made.fragment_ids))
+    index = build.table.open().merge_existing_index_segments(list(segments))
+    return replace(index, fragment_ids=sorted(index.fragment_ids))
 
 
-def _shards(table: LanceDataset, wanted: int | Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+def _shards(table: LanceDataset, requested: int | Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     rows = {one.fragment_id: one.metadata.num_rows for one in table.get_fragments()}
-    if isinstance(wanted, int):
-        return [tuple(group) for group in spread(rows.items(), wanted)]
-    given = [number for group in wanted for number in group]
-    if sorted(given) != sorted(rows):
+    if isinstance(requested, int):
+        return [tuple(group) for group in spread(rows.items(), requested)]
+    fragments = sorted(number for group in requested for number in group)
+    if fragments != sorted(rows):
         raise IndexRefused(
-            f"the shards hold the fragments {sorted(given)}, the table has {sorted(rows)}: "
+            f"the shards have the fragments {fragments}, the table has {sorted(rows)}: "
             "each must be in one shard"
         )
-    return [tuple(group) for group in wanted]
+    return [tuple(group) for group in requested]
 
 
-def _groups(sizes: Sequence[int], wanted: int | Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return which shards each segment is merged from. Raises IndexRefused."""
-    if isinstance(wanted, int):
-        return spread(enumerate(sizes), wanted)
-    if sorted(number for group in wanted for number in group) != list(range(len(sizes))):
+def _groups(sizes: Sequence[int], requested: int | Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the shards of each merged segment. Raises IndexRefused."""
+    if isinstance(requested, int):
+        return spread(enumerate(sizes), requested)
+    if sorted(number for group in requested for number in group) != list(range(len(sizes))):
         raise IndexRefused(f"each of {len(sizes)} shards must be in one group")
-    return [list(group) for group in wanted]
+    return [list(group) for group in requested]

@@ -1,6 +1,6 @@
-"""Distributed table work: fragments rewritten by many processes, one commit.
+"""Distributed table operations: many processes rewrite fragments, with one commit.
 
-Workers write files and hand over fragments; nothing is part of the table before the commit.
+Workers write files and return fragments, which only the commit adds to the table.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from lanceref_spark.jobs import Executor
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A version of a table, by names that any process can open it with."""
+    """A version of a table, which any process can open."""
 
     uri: str
     version: int
     storage_options: dict[str, str] | None = field(repr=False, hash=False)
 
-    def opened(self) -> LanceDataset:
+    def open(self) -> LanceDataset:
         """Open the version."""
         return dataset(self.uri, version=self.version, storage_options=self.storage_options)
 
@@ -46,7 +46,7 @@ def compact(
     storage_options: dict[str, str] | None = None,
     **options: Unpack[CompactionOptions],
 ) -> CompactionMetrics:
-    """Compact a table as `optimize.compact_files` does, a task for each group of fragments.
+    """Compact a table as `optimize.compact_files` does, with a job for each group of fragments.
 
     Raises CommitConflict.
     """
@@ -58,13 +58,13 @@ def compact(
 
 
 def run_compaction(text: str, table: Table) -> str:
-    """Write the fragments of one task anew, anywhere."""
-    return CompactionTask.from_json(text).execute(table.opened()).json()
+    """Rewrite the fragments of one compaction task in any process."""
+    return CompactionTask.from_json(text).execute(table.open()).json()
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
-    """New columns by the SQL that computes them, and the table they are for."""
+class ComputedColumns:
+    """New columns with their SQL expressions, and the table."""
 
     table: Table
     columns: Mapping[str, str]
@@ -77,25 +77,25 @@ def add_columns(
     *,
     storage_options: dict[str, str] | None = None,
 ) -> LanceDataset:
-    """Add columns computed in SQL, a task for each fragment; return the new version.
+    """Add columns computed in SQL, with a job for each fragment; return the new version.
 
-    Raises DataRefused for a table without fragments, CommitConflict when rows came between.
+    Raises DataRefused for a table without fragments, CommitConflict after concurrent appends.
     """
     table = dataset(uri, storage_options=storage_options)
     ids = [one.fragment_id for one in table.get_fragments()]
     if not ids:
         raise DataRefused(f"{table.uri} has no fragments to compute columns for")
-    shared = Computed(Table(table.uri, table.version, storage_options), columns)
-    made = list(executor.map(run_columns, ids, shared))
-    operation = LanceOperation.Merge([one for one, _ in made], made[0][1])
+    shared = ComputedColumns(Table(table.uri, table.version, storage_options), columns)
+    results = list(executor.map(run_columns, ids, shared))
+    operation = LanceOperation.Merge([fragment for fragment, _ in results], results[0][1])
     committed: LanceDataset = LanceDataset.commit(
         table.uri, operation, read_version=table.version, storage_options=storage_options
     )
     return committed
 
 
-def run_columns(fragment_id: int, work: Computed) -> tuple[FragmentMetadata, LanceSchema]:
-    """Write the new columns of one fragment, anywhere."""
-    fragment = work.table.opened().get_fragment(fragment_id)
+def run_columns(fragment_id: int, work: ComputedColumns) -> tuple[FragmentMetadata, LanceSchema]:
+    """Write the new columns of one fragment in any process."""
+    fragment = work.table.open().get_fragment(fragment_id)
     assert fragment is not None
     return fragment.merge_columns(dict(work.columns))

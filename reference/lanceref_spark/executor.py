@@ -1,7 +1,6 @@
-"""Executor: jobs run as tasks of Spark, one task for each.
+"""Executor: runs each job as one task of Spark.
 
-What a job refuses with a `LanceError` comes back whole and is raised by the caller; a task that
-dies of something else is tried again by Spark.
+A `LanceError` of a job is returned and raised in the driver; Spark retries tasks with other errors.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from lanceref_spark.jobs import Job, Result, Shared
 
 
 class Tasks:
-    """Runs jobs as tasks of a session; `shared` is broadcast once."""
+    """Runs jobs as tasks of a session, and broadcasts `shared` once."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
@@ -23,7 +22,7 @@ class Tasks:
     def map(
         self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
     ) -> Iterator[Result]:
-        """Yield the results in the order of the jobs. Raises the first refusal."""
+        """Yield the results in the order of the jobs. Raises the first LanceError."""
         if not jobs:
             return
         context = self._session.sparkContext

@@ -1,9 +1,8 @@
-"""Faults: a source whose tasks fail as a schedule says, for tests of what failed attempts leave.
+"""Faulty source: a data source whose tasks fail by a schedule, for tests of failed attempts.
 
-A schedule names for each partition what its attempts do, one after the other; what it does not name
-goes well. With the option `journal`, a folder, every attempt writes there that it began and, after
-its files, which they are: what a version does not name must be among them, or be the one file that
-a killed attempt was writing.
+A schedule lists for each partition the faults of its attempts; other attempts succeed. With the
+option `journal`, a folder, every attempt records its start and then its files. Files that no
+version references must be among those, or be the one file that a killed attempt was writing.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from lanceref_spark.source import LanceDataSource
 from lanceref_spark.writing import Fragments, TableWriter
 
 FAULTS = ("ok", "before", "after", "kill before", "kill after")
-"""What an attempt does: all well, or its end before or after its files are written."""
+"""Faults of an attempt: none, or its failure before or after it writes files."""
 
 Schedule = Mapping[str, Sequence[str]]
 """Faults of the attempts, by the number of the partition."""
 
 
 class FaultySource(LanceDataSource):
-    """Writes as the option `schedule`, a JSON text, says."""
+    """Writes with the faults of the option `schedule`, a JSON text."""
 
     @classmethod
     def name(cls) -> str:
@@ -43,18 +42,18 @@ class FaultySource(LanceDataSource):
     @cached_property
     def parsed(self) -> Options:
         """The options of the save, without those of the faults."""
-        own = ("schedule", "journal")
-        return parse({k: v for k, v in self.options.items() if k.lower() not in own})
+        excluded = ("schedule", "journal")
+        return parse({k: v for k, v in self.options.items() if k.lower() not in excluded})
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
-        """Return what writes rows and fails."""
+        """Return a writer with faults."""
         schedule = json.loads(self.options["schedule"])
         journal = self.options.get("journal")
         return FaultyWriter(self.parsed, schema, overwrite, schedule, journal)
 
 
 class FaultyWriter(TableWriter):
-    """Fails in `write`, before or after what the writer does."""
+    """Fails in `write`, before or after the rows are written."""
 
     def __init__(
         self,
@@ -69,38 +68,38 @@ class FaultyWriter(TableWriter):
         self._journal = None if journal is None else Path(journal)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        """Write the rows of a task, unless the attempt fails before."""
+        """Write the rows of a task, with the fault of its attempt."""
         context = TaskContext.get()
         faults = self._schedule.get(str(context.partitionId()), ())
         attempt = context.attemptNumber()
         fault = faults[attempt] if attempt < len(faults) else "ok"
-        self._note("began", [])
+        self._record("began", [])
         if fault.endswith("before"):
             _fail(fault)
         message = super().write(iterator)
         assert isinstance(message, Fragments)
-        made = (FragmentMetadata.from_json(text) for text in message.fragments)
-        self._note("wrote", [file.path for one in made for file in one.files])
+        fragments = (FragmentMetadata.from_json(text) for text in message.fragments)
+        self._record("wrote", [file.path for one in fragments for file in one.files])
         if fault.endswith("after"):
             _fail(fault)
         return message
 
-    def _note(self, what: str, paths: list[str]) -> None:
+    def _record(self, event: str, paths: list[str]) -> None:
         if self._journal is not None:
-            name = f"{TaskContext.get().taskAttemptId()}.{what}"
+            name = f"{TaskContext.get().taskAttemptId()}.{event}"
             Path(self._journal, name).write_text(json.dumps(paths), encoding="utf-8")
 
 
-def unexpected(orphans: set[str], named: set[str], journal: Path) -> list[str]:
-    """Tell of orphans that no attempt can have left, and of files that should be there."""
+def journal_errors(orphans: set[str], named: set[str], journal: Path) -> list[str]:
+    """Return orphans that no attempt can have written, and missing files."""
     wrote = {path.stem: set(json.loads(path.read_text())) for path in journal.glob("*.wrote")}
     began = {path.stem for path in journal.glob("*.began")}
-    told = set[str]().union(*wrote.values())
-    untold = orphans - told
-    wrong = [f"lost: {name}" for name in sorted(told - named - orphans)]
-    if len(untold) > len(began - wrote.keys()):
-        wrong.append(f"files of nobody: {sorted(untold)}")
-    return wrong
+    recorded = set[str]().union(*wrote.values())
+    unrecorded = orphans - recorded
+    errors = [f"lost: {name}" for name in sorted(recorded - named - orphans)]
+    if len(unrecorded) > len(began - wrote.keys()):
+        errors.append(f"files of no attempt: {sorted(unrecorded)}")
+    return errors
 
 
 def _fail(fault: str) -> None:

@@ -1,11 +1,10 @@
-"""Jobs: the one shape of work that many processes share, and who runs it.
+"""Jobs: units of distributed work, and executors that run them.
 
-A pipeline is three functions. One plans: it looks at manifests and returns jobs, small plain values
-that name what is to be done. One runs a job, anywhere, and returns a result. One finishes: it takes
-the results, in the order of the jobs, and is alone in making anything visible. What runs the jobs
-is an executor, and no result depends on which: a plain loop, processes of this machine, or Spark
-(`lanceref_spark.executor`). Jobs may come into logs: the keys of an object store are no part of
-them, but of what all jobs share, which shows them nowhere.
+A pipeline consists of three functions. The first reads manifests and returns jobs, which are small
+values. The second runs a job in any process, and returns a result. The third takes the results in
+the order of the jobs, and alone makes changes visible. An executor runs the jobs: a loop, processes
+of this machine, or Spark (`lanceref_spark.executor`); results do not depend on it. Jobs may appear
+in logs, so that keys of an object store are not in jobs but in the shared value, which hides them.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ Result = TypeVar("Result")
 
 
 class Executor(Protocol):
-    """Runs jobs; `run` is a function of a module, `shared` is handed to each job."""
+    """Runs jobs by a module-level function `run`, which gets a job and `shared`."""
 
     def map(
         self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
     ) -> Iterator[Result]:
-        """Yield the results in the order of the jobs. Raises what a job raises."""
+        """Yield the results in the order of the jobs. Raises the errors of jobs."""
 
 
 class Loop:
-    """Runs one job after the other, here."""
+    """Runs one job after the other in this process."""
 
     def map(
         self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
@@ -44,7 +43,7 @@ class Loop:
 class Processes:
     """Runs jobs in `slots` processes of this machine (None: one for each core).
 
-    The processes start with the first jobs and live as long as this object.
+    The processes start with the first jobs, and live as long as this object.
     """
 
     def __init__(self, slots: int | None = None) -> None:
@@ -54,10 +53,10 @@ class Processes:
     def map(
         self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
     ) -> Iterator[Result]:
-        """Yield the results in the order of the jobs, while later ones still run.
+        """Yield the results in the order of the jobs, while later jobs run.
 
-        Whoever stops early waits for jobs that run; the others are not begun. Raises BrokenExecutor
-        when a process dies; the next jobs get new ones.
+        If the iteration stops early, it waits for running jobs and cancels the others. Raises
+        BrokenExecutor if a process dies; the next call starts new ones.
         """
         self._pool = self._pool or ProcessPoolExecutor(self._slots, get_context("spawn"))
         results = [self._pool.submit(run, job, shared) for job in jobs]
@@ -72,16 +71,16 @@ class Processes:
 
 
 def spread(sizes: Iterable[tuple[int, int]], groups: int) -> list[list[int]]:
-    """Spread numbered pieces `(number, size)` over at most `groups` groups of about equal size.
+    """Distribute pieces `(number, size)` over at most `groups` groups of about equal size.
 
-    The largest piece goes first, each to the group that has least; ties go by number, so that the
-    same pieces make the same groups. Numbers are ascending within a group, groups by their first.
+    Pieces are assigned by descending size, each to the smallest group; ties are broken by number,
+    so that the result is deterministic. Numbers ascend within a group, groups by first number.
     """
     pieces = sorted(sizes, key=lambda piece: (-piece[1], piece[0]))
     heap = [(0, 0, number) for number in range(min(groups, len(pieces)))]
-    made: list[list[int]] = [[] for _ in heap]
+    result: list[list[int]] = [[] for _ in heap]
     for number, size in pieces:
-        held, count, group = heappop(heap)
-        made[group].append(number)
-        heappush(heap, (held + size, count + 1, group))
-    return sorted(sorted(group) for group in made)
+        total, count, group = heappop(heap)
+        result[group].append(number)
+        heappush(heap, (total + size, count + 1, group))
+    return sorted(sorted(group) for group in result)

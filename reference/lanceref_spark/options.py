@@ -1,8 +1,8 @@
-"""Options: what `spark.read.format("lance_reference").option(...)` may say.
+"""Options of `spark.read.format("lance_reference").option(...)`.
 
-Spark hands every option over as text, under a key of any case. Options come into plans and their
-logs: a key of an object store is not said, but where it lies, as in
-`.option("storage.aws_secret_access_key", "env:NAME")`, a variable of every process.
+Spark passes every option as text, with a case-insensitive key. Options appear in plans and logs, so
+that a key of an object store must be given by an environment variable of every process, as in
+`.option("storage.aws_secret_access_key", "env:NAME")`.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from lanceref.core.errors import QueryRefused
 from pyspark.sql.datasource import InputPartition
 
 STORAGE = "storage."
-"""Beginning of the options that go to the object store, without it."""
+"""Prefix of options of the object store, which is removed."""
 
 SECRET = re.compile("secret|token|password|credential|account_key|service_account|sas_key")
-"""Part of the name of an option that must not be seen."""
+"""Parts of the names of secret options."""
 
 VARIABLE = "env:"
-"""Beginning of a value that names a variable of the environment."""
+"""Prefix of values that are names of environment variables."""
 
 FILE_NAME = re.compile(r"[\w.:-]{1,200}")
-"""What a transaction id is made of, as the name of a file contains it."""
+"""Valid transaction ids, which are part of file names."""
 
 REFERENCE = "reference"
-"""Name of this implementation among the readers."""
+"""Name of this implementation as a reader."""
 
 READERS = "lanceref.readers"
-"""Group of entry points: other modules with the face of this one, by the name of `reader`."""
+"""Group of entry points of other readers: modules with the interface of `pylanceref`."""
 
 OPTIONS = """
 path version tag branch columns filter with_row_id with_row_address batch_size split_rows reader ns
 data_storage_version max_rows_per_file max_bytes_per_file enable_stable_row_ids transaction_id
 changes checkpointlocation
 """
-"""Options of a load or save, beside those of the store."""
+"""Options of a load or save, without those of the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class Options:
 
     @property
     def storage_options(self) -> dict[str, str] | None:
-        """Options of the object store, None without any. Raises QueryRefused."""
-        return {key: _looked_up(value) for key, value in self.storage.items()} or None
+        """Options of the object store, or None without any. Raises QueryRefused."""
+        return {key: _resolve(value) for key, value in self.storage.items()} or None
 
 
 @dataclass
 class Rows(InputPartition):
-    """What one task reads: live rows of a fragment from `start` on, all without a `count`."""
+    """The rows of one task: `count` live rows of a fragment from `start`, or all without it."""
 
     version: int
     fragment: int
@@ -81,17 +81,17 @@ class Rows(InputPartition):
     count: int | None = None
 
 
-def parse(given: Mapping[str, str]) -> Options:
-    """Return the options. Raises QueryRefused for one that there is not, or that says nothing."""
-    texts = {key.lower(): value for key, value in given.items()}
+def parse(options: Mapping[str, str]) -> Options:
+    """Return the parsed options. Raises QueryRefused for unknown options and invalid values."""
+    texts = {key.lower(): value for key, value in options.items()}
     storage = {
         key[len(STORAGE) :]: texts.pop(key) for key in list(texts) if key.startswith(STORAGE)
     }
     for key, value in storage.items():
         if SECRET.search(key) and not value.startswith(VARIABLE):
             raise QueryRefused(
-                f"option {STORAGE}{key} would be seen in plans and logs: give {VARIABLE}NAME, a "
-                "variable of the environment of the driver and the executors"
+                f"option {STORAGE}{key} would be seen in plans and logs: give {VARIABLE}NAME, an "
+                "environment variable of the driver and the executors"
             )
     unknown = sorted(texts.keys() - set(OPTIONS.split()))
     if unknown:
@@ -121,18 +121,18 @@ def parse(given: Mapping[str, str]) -> Options:
     )
 
 
-def _looked_up(value: str) -> str:
-    """Return a value, or that of the variable that it names."""
+def _resolve(value: str) -> str:
+    """Return a value, or that of the environment variable that it names."""
     if not value.startswith(VARIABLE):
         return value
     name = value[len(VARIABLE) :]
     if name not in os.environ:
-        raise QueryRefused(f"no variable {name} in the environment of this process")
+        raise QueryRefused(f"this process has no environment variable {name}")
     return os.environ[name]
 
 
 def _files(texts: Mapping[str, str]) -> dict[str, object]:
-    """Return what a save says about files, as `write_fragments` takes it."""
+    """Return the options of files of a save, as arguments of `write_fragments`."""
     files: dict[str, object] = {
         name: _number(texts, name)
         for name in ("max_rows_per_file", "max_bytes_per_file")
@@ -171,7 +171,7 @@ def _choice(texts: Mapping[str, str], name: str, choices: tuple[str, ...]) -> st
 
 
 def reader_module(name: str) -> ModuleType:
-    """Return the module that reads: this implementation, or one of an entry point of the name."""
+    """Return the module of a reader: this implementation, or an entry point with the name."""
     if name == REFERENCE:
         return import_module("pylanceref")
     for entry in entry_points(group=READERS):

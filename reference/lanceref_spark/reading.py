@@ -1,7 +1,7 @@
-"""Reading: partitions of a table, and the rows of each.
+"""Reading: partitions of a table, and their rows.
 
-A partition is one fragment; without a filter a large one is cut into ranges of its live rows. It
-carries names and numbers only: each worker opens the table itself, once for a version.
+A partition is one fragment; without a filter, large fragments are split into ranges of live rows.
+Partitions have names and numbers alone: each worker opens the table once per version.
 """
 
 from __future__ import annotations
@@ -15,61 +15,64 @@ import pyarrow as pa
 from lanceref.core.errors import NotFound
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from lanceref_spark.batches import fitted
+from lanceref_spark.batches import fit_batch
 from lanceref_spark.options import REFERENCE, Options, Rows, reader_module
-from lanceref_spark.subprocess_reader import rows_apart
+from lanceref_spark.subprocess_reader import read_in_subprocess
 from lanceref_spark.types import batch_schema
 
 if TYPE_CHECKING:
     from pylanceref.dataset import LanceDataset
 
 
-def described(
+def open_with_schema(
     options: Options, columns: Sequence[str] | None = None
 ) -> tuple[LanceDataset, pa.Schema]:
-    """Open a table; return it with the schema of its rows. Raises NotFound, QueryRefused."""
-    table = opened(options)
-    names = list(columns) if columns is not None else _named(options, table)
+    """Open a table; return it with the schema of the requested columns.
+
+    Raises NotFound, QueryRefused.
+    """
+    table = open_table(options)
+    names = list(columns) if columns is not None else _column_names(options, table)
     return table, pa.schema([_field(options, table, name) for name in names])
 
 
-def _named(options: Options, table: LanceDataset) -> list[str]:
+def _column_names(options: Options, table: LanceDataset) -> list[str]:
     names = list(options.columns) if options.columns is not None else list(table.schema.names)
     extra = (("_rowid", options.with_row_id), ("_rowaddr", options.with_row_address))
-    return names + [name for name, wanted in extra if wanted and name not in names]
+    return names + [name for name, is_requested in extra if is_requested and name not in names]
 
 
 def _field(options: Options, table: LanceDataset, name: str) -> pa.Field:
-    """Return a column as a scan gives it, system columns too."""
+    """Return the field of a column, or of a system column, in a scan."""
     scanner = table.scanner(columns=[name], batch_size=options.batch_size)
     return scanner.projected_schema.field(0)
 
 
-def opened(options: Options) -> LanceDataset:
-    """Open the table that options name. Raises NotFound."""
+def open_table(options: Options) -> LanceDataset:
+    """Open the table of the options. Raises NotFound."""
     module = reader_module(options.reader)
     if options.branch is None:
-        made = module.dataset(
+        table = module.dataset(
             options.uri, version=options.version, storage_options=options.storage_options
         )
-        return cast("LanceDataset", made)
+        return cast("LanceDataset", table)
     table = module.dataset(options.uri, storage_options=options.storage_options)
     return cast("LanceDataset", table.checkout_version((options.branch, options.version)))
 
 
 @lru_cache(maxsize=4)
-def _held(
+def _cached_table(
     uri: str, branch: str | None, version: int, reader: str, storage: tuple[tuple[str, str], ...]
 ) -> LanceDataset:
-    """Open a version once in a worker, whose process does many tasks."""
-    return opened(Options(uri, version, branch, reader=reader, storage=dict(storage)))
+    """Return a version, which each worker process opens once."""
+    return open_table(Options(uri, version, branch, reader=reader, storage=dict(storage)))
 
 
 class TableReader(DataSourceReader):
-    """Reads a version of a table; `columns` are those that Spark wants, in their order."""
+    """Reads a version of a table; `columns` are those that Spark requests, in order."""
 
     def __init__(self, options: Options, columns: Sequence[str]) -> None:
-        table, schema = described(options, columns)
+        table, schema = open_with_schema(options, columns)
         self._options = replace(options, version=table.version)
         self._columns = list(columns)
         self._schema = batch_schema(schema, truncate=options.truncate)
@@ -86,11 +89,11 @@ class TableReader(DataSourceReader):
                 yield Rows(table.version, fragment.fragment_id, start, count)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return the pieces that are read apart."""
+        """Return the partitions."""
         return self._parts
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition; Spark asks for None where there is no partition."""
+        """Yield the rows of a partition, which is None if there are no partitions."""
         if isinstance(partition, Rows):
             yield from rows_of(self._options, partition, self._columns, self._schema)
 
@@ -98,16 +101,16 @@ class TableReader(DataSourceReader):
 def rows_of(
     options: Options, part: Rows, columns: Sequence[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a partition in the types of `schema`; another reader may not end us."""
-    read = rows_here if options.reader == REFERENCE else rows_apart
+    """Yield the rows of a partition in the types of `schema`; other readers run in a subprocess."""
+    read = read_locally if options.reader == REFERENCE else read_in_subprocess
     yield from read(options, part, columns, schema)
 
 
-def rows_here(
+def read_locally(
     options: Options, part: Rows, columns: Sequence[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a partition, read in this process."""
-    table = _held(
+    """Yield the rows of a partition, which are read in this process."""
+    table = _cached_table(
         options.uri,
         options.branch,
         part.version,
@@ -126,4 +129,4 @@ def rows_here(
     )
     for batch in scanner.to_batches():
         if batch.num_rows:
-            yield fitted(batch, schema)
+            yield fit_batch(batch, schema)

@@ -1,8 +1,8 @@
-"""Session: how Spark is started for the work of this package.
+"""Session: a Spark session with suitable settings.
 
-Python workers talk to the JVM through Unix domain sockets, which makes a task several times
-cheaper, are copies of a process that has imported this package, and use one thread each, so that as
-many run as there are slots.
+Python workers communicate with the JVM by Unix domain sockets, which makes tasks several times
+cheaper, are forked from a process that has imported this package, and use one thread each, so that
+one runs per slot.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANCE_CPU_THREADS", "RAYON_NUM_THREADS")
-"""Environment variables that keep libraries from using more than one thread."""
+"""Environment variables that restrict libraries to one thread."""
 
 _CONF = {
     "spark.python.unix.domain.socket.enabled": "true",
@@ -31,9 +31,9 @@ _CONF = {
 
 
 def make_session(master: str = "local[*]", **conf: str) -> SparkSession:
-    """Start a session, or return the one there is; `conf` has underscores in place of dots.
+    """Start a session, or return the existing one; keys of `conf` have underscores for dots.
 
-    On a master of this machine everything stays on the loopback interface.
+    A local master uses the loopback interface alone.
     """
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     settings = dict(_CONF)

@@ -1,11 +1,11 @@
 """Data source: tables as the Spark format `lance_reference`.
 
-`spark.read.format("lance_reference").load(uri)` and `df.write.format("lance_reference").save(uri)`,
-both with the options of `options`; streams too. The version is settled once, when the table is
-loaded, and stays for the life of the data frame.
+`spark.read.format("lance_reference").load(uri)` and `df.write.format("lance_reference").save(uri)`
+have the options of `options`, as streams do. The version is determined when the table is loaded,
+for the lifetime of the data frame.
 
-Spark's filter push-down for sources in Python gives wrong rows when one data frame is used twice,
-so there is none: the option `filter` says what to read.
+There is no filter push-down, since that of Spark for Python sources returns wrong rows if a data
+frame is used twice; the option `filter` replaces it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from lanceref_spark.options import Options, parse
-from lanceref_spark.reading import TableReader, described
+from lanceref_spark.reading import TableReader, open_with_schema
 from lanceref_spark.streaming import StreamReader, StreamWriter
 from lanceref_spark.types import spark_schema
 from lanceref_spark.writing import TableWriter
@@ -42,22 +42,22 @@ class LanceDataSource(DataSource):
         return parse(self.options)
 
     def schema(self) -> StructType:
-        """Return the columns that the options ask for. Raises SchemaRefused, NotFound."""
-        _, schema = described(self.parsed)
+        """Return the schema of the requested columns. Raises SchemaRefused, NotFound."""
+        _, schema = open_with_schema(self.parsed)
         return spark_schema(schema, truncate=self.parsed.truncate)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return what reads the columns of `schema`."""
+        """Return a reader of the columns of `schema`."""
         return TableReader(self.parsed, schema.fieldNames())
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
-        """Return what writes rows of `schema` after a table, or as its whole content."""
+        """Return a writer that appends rows of `schema` to a table, or overwrites it."""
         return TableWriter(self.parsed, schema, overwrite)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Return what reads the rows that later versions append."""
+        """Return a reader of appended rows."""
         return StreamReader(self.parsed, schema.fieldNames())
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamArrowWriter:
-        """Return what appends every micro-batch once."""
+        """Return a writer that appends every micro-batch once."""
         return StreamWriter(self.parsed, schema, overwrite)

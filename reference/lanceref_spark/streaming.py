@@ -1,12 +1,11 @@
-"""Streams: the rows that versions append, read and written once each.
+"""Streams: appended rows, which are read and written once each.
 
-The offset of a reader is a version. What lies between two offsets are the fragments that Appends
-brought, each read at the version that brought it, so that a compaction in between neither repeats
-nor loses a row. A version that changes rows which a reader may have seen is refused, unless the
-option `changes` is `skip`.
+The offset of a reader is a version. Between two offsets it reads the fragments that Appends added,
+each at the version that added it, so that a compaction neither repeats nor loses a row. A version
+that changes rows which may have been read is refused, unless the option `changes` is `skip`.
 
-A writer commits each micro-batch as one version whose transaction names the query and the epoch,
-and looks for them before it commits.
+A writer commits each micro-batch as one version, whose transaction has the query and the epoch, and
+checks before that no version has them.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from pyspark.sql.types import StructType
 
 from lanceref_spark import writing
 from lanceref_spark.options import Options, Rows
-from lanceref_spark.reading import described, opened, rows_of
+from lanceref_spark.reading import open_table, open_with_schema, rows_of
 from lanceref_spark.types import batch_schema
 
 QUERY = "spark.query"
@@ -42,14 +41,14 @@ _CHANGES = (
     LanceOperation.Overwrite,
     LanceOperation.Restore,
 )
-"""Operations that take rows away, or bring others in their place."""
+"""Operations that remove or replace rows."""
 
 
 class StreamReader(DataSourceStreamReader):
-    """Reads what versions append; an offset is `{"version": n}`, 0 before the first."""
+    """Reads appended rows; an offset is `{"version": n}`, 0 before the first."""
 
     def __init__(self, options: Options, columns: Sequence[str]) -> None:
-        _, schema = described(options, columns)
+        _, schema = open_with_schema(options, columns)
         self._options = options
         self._columns = list(columns)
         self._schema = batch_schema(schema, truncate=options.truncate)
@@ -60,18 +59,18 @@ class StreamReader(DataSourceStreamReader):
 
     def latestOffset(self, *_: object) -> dict[str, int]:
         """Return the offset of the latest version."""
-        return {"version": opened(self._options).latest_version}
+        return {"version": open_table(self._options).latest_version}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """Return the fragments appended after `start`. Raises DataRefused for changed rows."""
-        table = opened(self._options)
+        table = open_table(self._options)
         first, last = start["version"], end["version"]
         known = [entry["version"] for entry in table.version_refs()]
         versions = [version for version in known if first < version <= last]
         if first and first not in known:
             raise DataRefused(
-                f"version {first} of {self._options.uri} was cleaned up: what came after it "
-                "cannot be told"
+                f"version {first} of {self._options.uri} was cleaned up: the rows appended after "
+                "it cannot be determined"
             )
         before = {one.fragment_id for one in _fragments(table, first)} if first else set()
         parts: list[InputPartition] = []
@@ -83,7 +82,7 @@ class StreamReader(DataSourceStreamReader):
         return parts
 
     def _appends(self, transaction: Transaction | None, version: int) -> bool:
-        """Whether a version brought rows; one of unknown making brought those it has more."""
+        """Whether the new fragments of a version are appended; also without a transaction."""
         operation = None if transaction is None else transaction.operation
         if operation is None or isinstance(operation, LanceOperation.Append):
             return True
@@ -113,18 +112,18 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
     def __init__(self, options: Options, schema: StructType, overwrite: bool) -> None:
         if overwrite:
-            raise DataRefused("a stream of complete results cannot be appended to a table")
+            raise DataRefused("a stream in complete mode cannot be appended to a table")
         self._options, self._spark_schema = options, schema
-        self._aim = writing.aim(options, schema, False)
+        self._target = writing.open_target(options, schema, False)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write the rows of a task."""
-        return writing.write_task(self._aim, iterator)
+        return writing.write_task(self._target, iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Make the rows of an epoch a version, unless a version has them."""
-        given = writing.held(messages)
-        query = self._query(given)
+        """Commit the rows of an epoch as a version, unless a version has them."""
+        fragments = writing.fragments_of(messages)
+        query = self._query(fragments)
 
         def same(transaction: Transaction) -> bool:
             properties = transaction.transaction_properties or {}
@@ -132,8 +131,8 @@ class StreamWriter(DataSourceStreamArrowWriter):
 
         if writing.find_version(self._options, None, same) is not None:
             return
-        aimed = writing.aim(self._options, self._spark_schema, False)
-        writing.commit(aimed, given, str(uuid4()), {QUERY: query, EPOCH: str(batchId)})
+        target = writing.open_target(self._options, self._spark_schema, False)
+        writing.commit(target, fragments, str(uuid4()), {QUERY: query, EPOCH: str(batchId)})
 
     def _query(self, messages: Sequence[writing.Fragments]) -> str:
         for message in messages:
@@ -141,8 +140,8 @@ class StreamWriter(DataSourceStreamArrowWriter):
                 return message.query
         if self._options.checkpoint is not None:
             return self._options.checkpoint
-        raise DataRefused("no task tells which query wrote the rows")
+        raise DataRefused("no task has the id of the query that wrote the rows")
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Leave all files where they are."""
-        writing.report_orphans(self._aim, writing.held(messages))
+        """Keep all files, which a cleanup removes."""
+        writing.report_orphans(self._target, writing.fragments_of(messages))

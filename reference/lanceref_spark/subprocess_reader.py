@@ -1,8 +1,7 @@
-"""Subprocess reader: rows of a reader that may end its process, read in a process of their own.
+"""Subprocess reader: reads rows by another implementation in a child process, which may crash.
 
-A reader that is not this implementation is asked in a child, which sends Arrow batches. If it dies,
-the worker lives, and the error says where it was and how it ended; rows that came before are not
-taken for all there are.
+The child sends Arrow batches. If it dies, the worker raises an error with the fragment and the exit
+status, and an incomplete stream is detected.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ if TYPE_CHECKING:
     from lanceref_spark.options import Options, Rows
 
 END = b"."
-"""What follows the last batch: a stream that breaks off between two batches looks whole."""
+"""Marker after the last batch, since a stream that ends between two batches looks complete."""
 
 CHILD = "lanceref_spark.subprocess_child"
-"""The module that answers."""
+"""Module of the child."""
 
-TOLD_BYTES = 4096
-"""How much of the end of an error output is looked at."""
+STDERR_BYTES = 4096
+"""Bytes of the end of the error output from which the last line is taken."""
 
 
-def rows_apart(
+def read_in_subprocess(
     options: Options, part: Rows, columns: Sequence[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a partition. Raises LanceError when the child does not end well."""
-    question = pickle.dumps((options, part, list(columns), schema.serialize().to_pybytes()))
+    """Yield the rows of a partition. Raises LanceError if the child fails."""
+    request = pickle.dumps((options, part, list(columns), schema.serialize().to_pybytes()))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     pipe = subprocess.PIPE
     with tempfile.TemporaryFile() as errors:
@@ -43,36 +42,36 @@ def rows_apart(
             [sys.executable, "-m", CHILD], stdin=pipe, stdout=pipe, stderr=errors, env=environment
         )
         try:
-            whole = yield from _answer(child, question)
+            is_complete = yield from _read_batches(child, request)
             status = child.wait()
         finally:
             child.kill()
             child.wait()
-        if status or not whole:
-            where = f"fragment {part.fragment} of version {part.version} of {options.uri}"
-            raise LanceError(f"reader {options.reader} at {where}: {_end(status, errors)}")
+        if status or not is_complete:
+            source = f"fragment {part.fragment} of version {part.version} of {options.uri}"
+            raise LanceError(f"reader {options.reader} at {source}: {_describe(status, errors)}")
 
 
-def _answer(
-    child: subprocess.Popen[bytes], question: bytes
+def _read_batches(
+    child: subprocess.Popen[bytes], request: bytes
 ) -> Generator[pa.RecordBatch, None, bool]:
-    """Yield the batches that come; return whether the stream is whole."""
+    """Yield the batches of the child; return whether the stream is complete."""
     assert child.stdin is not None
     assert child.stdout is not None
     with child.stdout:
         try:
             with child.stdin as channel:
-                channel.write(question)
+                channel.write(request)
             yield from pa.ipc.open_stream(child.stdout)
             return child.stdout.read(1) == END
         except (pa.ArrowInvalid, OSError):
             return False
 
 
-def _end(status: int, errors: BinaryIO) -> str:
-    """Tell how a child ended."""
+def _describe(status: int, errors: BinaryIO) -> str:
+    """Return the exit status of a child, with the last line of its error output."""
     size = errors.seek(0, os.SEEK_END)
-    errors.seek(max(0, size - TOLD_BYTES))
+    errors.seek(max(0, size - STDERR_BYTES))
     lines = errors.read().decode("utf-8", "replace").strip().splitlines()
     last = f": {lines[-1]}" if lines else ""
     return f"ended by signal {-status}{last}" if status < 0 else f"exit {status}{last}"

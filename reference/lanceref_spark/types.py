@@ -1,8 +1,8 @@
-"""Types: how the columns of a table look in Spark, and how they come back.
+"""Types: conversion of the types of a table to those of Spark, and back.
 
-Spark has fewer types than Arrow. A column goes into the smallest Spark type that holds all of its
-values; what that type does not say lies in the metadata of the Spark column, under
-`lance.arrow`, so that rows that went through Spark are written with the types they had.
+Spark has fewer types than Arrow. A column has the smallest Spark type with all of its values; the
+Arrow field is in the metadata of the Spark column, under `lance.arrow`, so that rows that are read
+and written by Spark keep their types.
 
 | Arrow | Spark |
 |---|---|
@@ -19,8 +19,8 @@ values; what that type does not say lies in the metadata of the Spark column, un
 | time of any unit | bigint, in that unit |
 | duration | day-time interval |
 
-Nanoseconds go beyond what Spark holds: their columns are refused, unless `ns` is `truncate`. So are
-columns of nulls, decimals of more than 38 digits and intervals.
+Spark has no nanoseconds: their columns are refused, unless `ns` is `truncate`. Columns of the null
+type, decimals of more than 38 digits and intervals are refused.
 """
 
 from __future__ import annotations
@@ -59,44 +59,43 @@ _SAME: dict[pa.DataType, tuple[st.DataType, pa.DataType]] = {
     pa.time64("us"): (st.LongType(), pa.int64()),
     pa.time64("ns"): (st.LongType(), pa.int64()),
 }
-"""Spark type of an Arrow type, and the Arrow type that Spark wants its batches in."""
+"""Spark type of an Arrow type, and the Arrow type of its batches in Spark."""
 
 
 def spark_schema(schema: pa.Schema, *, truncate: bool = False) -> st.StructType:
-    """Return the schema in Spark of an Arrow schema.
+    """Return the Spark schema of an Arrow schema; `truncate` converts ns to us.
 
-    `truncate` lets go of what is finer than microseconds. Raises SchemaRefused for a column that
-    Spark cannot hold.
+    Raises SchemaRefused for a column without a Spark type.
     """
-    made = st.StructType()
+    result = st.StructType()
     for field in schema:
         text = base64.b64encode(pa.schema([field]).serialize()).decode("ascii")
-        made.add(field.name, _pair(field, field.name, truncate)[0], field.nullable, {KEY: text})
-    return made
+        result.add(field.name, _pair(field, field.name, truncate)[0], field.nullable, {KEY: text})
+    return result
 
 
 def batch_schema(schema: pa.Schema, *, truncate: bool = False) -> pa.Schema:
-    """Return the Arrow schema that Spark wants the batches of `spark_schema` in."""
+    """Return the Arrow schema of batches of `spark_schema` in Spark."""
     types = [_pair(field, field.name, truncate)[1] for field in schema]
     return pa.schema([pa.field(one.name, kind, one.nullable) for one, kind in zip(schema, types)])
 
 
 def arrow_schema(schema: st.StructType) -> pa.Schema:
-    """Return the Arrow schema to write rows of a Spark schema in: theirs, if they once had one.
+    """Return the Arrow schema for writes of a Spark schema: the original types, if it has them.
 
-    Raises SchemaRefused for a type that a table cannot hold.
+    Raises SchemaRefused for a type that a table cannot have.
     """
-    return pa.schema([_written(field) for field in schema.fields])
+    return pa.schema([_arrow_field(field) for field in schema.fields])
 
 
-def _written(field: st.StructField) -> pa.Field:
-    """Return the field as it was read, if Spark still has it as it would be read."""
+def _arrow_field(field: st.StructField) -> pa.Field:
+    """Return the Arrow field in the metadata, if it still has the Spark type, else a new one."""
     stored = (field.metadata or {}).get(KEY)
     if stored is not None:
-        was = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored))).field(0)
-        if _pair(was, field.name, True)[0] == field.dataType:
-            return was.with_name(field.name).with_nullable(field.nullable)
-    return pa.field(field.name, _plain(field.dataType, field.name), field.nullable)
+        original = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(stored))).field(0)
+        if _pair(original, field.name, True)[0] == field.dataType:
+            return original.with_name(field.name).with_nullable(field.nullable)
+    return pa.field(field.name, _to_arrow(field.dataType, field.name), field.nullable)
 
 
 def _pair(field: pa.Field, path: str, truncate: bool) -> tuple[st.DataType, pa.DataType]:
@@ -162,7 +161,7 @@ LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 
 
 def is_any(kind: pa.DataType, tests: Sequence[Callable[[pa.DataType], bool]]) -> bool:
-    """Whether one of the tests holds of a type."""
+    """Whether a type passes one of the tests."""
     return any(test(kind) for test in tests)
 
 
@@ -173,7 +172,7 @@ def is_bfloat16(field: pa.Field) -> bool:
     return (field.metadata or {}).get(EXTENSION_KEY.encode()) == BFLOAT16.encode()
 
 
-_WRITTEN: dict[type[st.DataType], pa.DataType] = {
+_ARROW_TYPES: dict[type[st.DataType], pa.DataType] = {
     st.BooleanType: pa.bool_(),
     st.ByteType: pa.int8(),
     st.ShortType: pa.int16(),
@@ -188,22 +187,24 @@ _WRITTEN: dict[type[st.DataType], pa.DataType] = {
     st.TimestampNTZType: pa.timestamp("us"),
     st.DayTimeIntervalType: pa.duration("us"),
 }
-"""Arrow type of a Spark type that comes from elsewhere."""
+"""Arrow types of Spark types without metadata."""
 
 
-def _plain(kind: st.DataType, path: str) -> pa.DataType:
-    if type(kind) in _WRITTEN:
-        return _WRITTEN[type(kind)]
+def _to_arrow(kind: st.DataType, path: str) -> pa.DataType:
+    if type(kind) in _ARROW_TYPES:
+        return _ARROW_TYPES[type(kind)]
     if isinstance(kind, st.DecimalType):
         return pa.decimal128(kind.precision, kind.scale)
     if isinstance(kind, st.ArrayType):
-        inner = _plain(kind.elementType, f"{path}.element")
+        inner = _to_arrow(kind.elementType, f"{path}.element")
         return pa.list_(pa.field("item", inner, kind.containsNull))
     if isinstance(kind, st.StructType):
         return pa.struct(
-            [pa.field(o.name, _plain(o.dataType, f"{path}.{o.name}"), o.nullable) for o in kind]
+            [pa.field(o.name, _to_arrow(o.dataType, f"{path}.{o.name}"), o.nullable) for o in kind]
         )
     if isinstance(kind, st.MapType):
-        value = pa.field("value", _plain(kind.valueType, f"{path}.value"), kind.valueContainsNull)
-        return pa.map_(_plain(kind.keyType, f"{path}.key"), value)
+        value = pa.field(
+            "value", _to_arrow(kind.valueType, f"{path}.value"), kind.valueContainsNull
+        )
+        return pa.map_(_to_arrow(kind.keyType, f"{path}.key"), value)
     raise SchemaRefused(f"a table has no type for column {path!r}, which is {cast(Any, kind)}")

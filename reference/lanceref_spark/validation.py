@@ -1,10 +1,10 @@
-"""Validation at scale: a table checked by many processes.
+"""Distributed validation: many processes check a table.
 
-A table is cut into units: the manifest with what lies around it, groups of fragments of about
-`GROUP_BYTES`, shares of about as many bytes of the pages of a larger fragment, the identities of
-rows over all fragments, each segment of an index, the write-ahead log. Which process checks a
-unit, and how many there are, changes nothing in what is found, nor in its order. Segments are held
-against the rows they cover in a second wave, and only when the first found no MUST broken in them.
+A table is divided into units: the manifest with its transaction and references, groups of fragments
+of about `GROUP_BYTES`, shares of about as many bytes of the pages of larger fragments, the row ids
+of all fragments, each segment of an index, the write-ahead log. The findings and their order do not
+depend on the processes. Segments are compared with their rows in a second phase, if the first one
+has found no violation in indices.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from lanceref.table.manifest import Manifest
 from lanceref_spark.jobs import Executor
 
 GROUP_BYTES = 32 << 20
-"""Bytes of data files that one unit decodes, if its fragments are that small."""
+"""Bytes of data files of a unit of several fragments."""
 
 GROUP_FRAGMENTS = 64
-"""Fragments of a unit at most."""
+"""Most fragments of a unit."""
 
-MOST_SHARES = 1024
-"""Shares of a file at most, whatever size the manifest says."""
+MAX_SHARES = 1024
+"""Most shares of a file, for any size in the manifest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is checked: a path or URI, a version of a table (0: none was found), and how deep."""
+    """What is validated: path or URI, version of the table (0: none was found), and depth."""
 
     path: str
     version: int
@@ -52,9 +52,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece of work: its kind, and the fragments or the segment that it is about.
+    """A unit of validation: its kind, and its fragments or segment.
 
-    Of kind `pages` it is one share of so many of a file of its one fragment.
+    A unit of kind `pages` is one of `shares` shares of a file of its only fragment.
     """
 
     kind: str
@@ -67,7 +67,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A unit that was looked at, and what was found in it."""
+    """A unit that was validated, and its findings."""
 
     unit: Unit
     findings: tuple[Finding, ...]
@@ -75,14 +75,14 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was looked at, in order, at which version of the table (None: a file)."""
+    """The validated units, in order, and the version of the table (None: a file)."""
 
     version: int | None
     checked: tuple[Checked, ...]
 
     @property
     def findings(self) -> list[Finding]:
-        """Every finding once, in the order of the units."""
+        """All distinct findings, in the order of the units."""
         return list(dict.fromkeys(finding for one in self.checked for finding in one.findings))
 
 
@@ -96,23 +96,23 @@ def validate_with(
     storage_options: dict[str, str] | None = None,
     allow_external: bool = True,
 ) -> Report:
-    """Check a file or table as `lanceref.validate` does, with an executor.
+    """Validate a file or table as `lanceref.validate` does, by an executor.
 
     Raises NotFound, Unreadable.
     """
     options = store_options(storage_options, allow_external=allow_external)
     if not is_table(path, options):
-        found = validate(path, deep=deep, limits=limits, storage_options=storage_options)
-        return Report(None, (Checked(Unit("file"), tuple(found)),))
+        findings = validate(path, deep=deep, limits=limits, storage_options=storage_options)
+        return Report(None, (Checked(Unit("file"), tuple(findings)),))
     subject, units = plan(os.fspath(path), deep, version, limits, options)
     checked = list(executor.map(run, units, subject))
-    sound = not any(
+    are_valid = not any(
         finding.severity == "must"
         for one in checked
         if one.unit.kind in ("indices", "segment")
         for finding in one.findings
     )
-    if deep and sound:
+    if deep and are_valid:
         later = [replace(one, kind="rows") for one in units if one.kind == "segment"]
         checked += executor.map(run, later, subject)
     return Report(subject.version or None, tuple(checked))
@@ -121,11 +121,11 @@ def validate_with(
 def plan(
     path: str, deep: bool, version: int | None, limits: Limits, options: StoreOptions
 ) -> tuple[Subject, list[Unit]]:
-    """Cut a table into units; one whose manifest cannot be read is a single unit."""
+    """Divide a table into units; a table with an unreadable manifest is a single unit."""
     subject = Subject(path, version or 0, deep, limits, options)
     units = [Unit("table")]
     try:
-        store, manifest, ctx = _opened(subject, [])
+        store, manifest, ctx = _open(subject, [])
         bases = Bases(store, manifest)
     except BytesError:
         return subject, units
@@ -143,14 +143,14 @@ def plan(
 
 
 def _groups(fragments: Sequence[Fragment]) -> Iterator[tuple[int, ...]]:
-    """Yield runs of fragments by their place in the manifest, of about the same bytes."""
-    start = size = 0
+    """Yield groups of consecutive fragments of about equal bytes, by index in the manifest."""
+    start = total = 0
     for number, fragment in enumerate(fragments):
-        own = _size(fragment)
-        if number > start and (size + own > GROUP_BYTES or number - start == GROUP_FRAGMENTS):
+        size = _size(fragment)
+        if number > start and (total + size > GROUP_BYTES or number - start == GROUP_FRAGMENTS):
             yield tuple(range(start, number))
-            start, size = number, 0
-        size += own
+            start, total = number, 0
+        total += size
     if fragments:
         yield tuple(range(start, len(fragments)))
 
@@ -160,7 +160,7 @@ def _size(fragment: Fragment) -> int:
 
 
 def _cut(group: tuple[int, ...], fragments: Sequence[Fragment]) -> Iterator[Unit]:
-    """Yield a group, or its only fragment without the values of its files, and shares of these."""
+    """Yield the unit of a group, or of its only fragment without values, and shares of values."""
     files = fragments[group[0]].files
     if len(group) > 1 or _size(fragments[group[0]]) <= GROUP_BYTES:
         yield Unit("fragments", group)
@@ -168,13 +168,13 @@ def _cut(group: tuple[int, ...], fragments: Sequence[Fragment]) -> Iterator[Unit
     yield Unit("frame", group)
     for number, file in enumerate(files):
         if tables.shareable(file):
-            shares = min(-(-max(1, file.size_bytes) // GROUP_BYTES), MOST_SHARES)
+            shares = min(-(-max(1, file.size_bytes) // GROUP_BYTES), MAX_SHARES)
             for share in range(shares):
                 yield Unit("pages", group, file=number, share=share, shares=shares)
 
 
 def run(unit: Unit, subject: Subject) -> Checked:
-    """Check one unit in any process, with plain forms alone (`core.context`)."""
+    """Validate one unit in any process, without the fast forms (`core.context`)."""
     with plain_forms():
         return _run(unit, subject)
 
@@ -184,16 +184,18 @@ def _run(unit: Unit, subject: Subject) -> Checked:
     if unit.kind == "table":
         _check_table(subject, findings)
         return Checked(unit, tuple(dict.fromkeys(findings)))
-    store, manifest, ctx = _opened(subject, [])
+    store, manifest, ctx = _open(subject, [])
     ctx = replace(ctx, findings=findings)
     bases = Bases(store, manifest)
     with ctx.piece():
         if unit.kind in ("fragments", "frame"):
-            whole = unit.kind == "fragments"
+            values = unit.kind == "fragments"
             for number in unit.fragments:
                 fragment = manifest.fragments[number]
                 schema = manifest.schema
-                tables.check_fragment(fragment, schema, bases, ctx, deep=subject.deep, values=whole)
+                tables.check_fragment(
+                    fragment, schema, bases, ctx, deep=subject.deep, values=values
+                )
         elif unit.kind == "pages":
             file = manifest.fragments[unit.fragments[0]].files[unit.file]
             tables.check_values(file, bases, ctx, unit.share, unit.shares)
@@ -233,8 +235,8 @@ def _check_index(
             check_rows(index, segment, manifest, bases, ctx)
 
 
-def _opened(subject: Subject, findings: list[Finding]) -> tuple[Store, Manifest, Context]:
-    """Open the manifest again; its own findings are those of the unit `table`."""
+def _open(subject: Subject, findings: list[Finding]) -> tuple[Store, Manifest, Context]:
+    """Open the manifest; the unit `table` has its findings."""
     store = open_table(subject.path, subject.options)
     ctx = Context(name_of_uri(subject.path), limits=subject.limits, findings=findings)
     manifest, ctx = tables.open_checked(store, ctx, subject.version or None)

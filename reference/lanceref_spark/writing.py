@@ -1,9 +1,9 @@
-"""Writing: rows of a data frame become one version of a table.
+"""Writing: a data frame becomes one version of a table.
 
-Tasks only write data files, under names of their own, and hand over fragments; the one commit at
-the end makes them rows of the table. The id of its transaction is drawn before any task begins, and
-a commit looks first whether a version has it already, so that saying it twice commits once. What a
-failed attempt leaves is no part of the table, and ages out like any file that no version names.
+Tasks write data files with unique names, and return fragments, which a single commit adds to the
+table. The transaction id is drawn before the first task, and the commit checks that no version has
+it, so that a repeated commit has no effect. Files of failed attempts are not part of the table; a
+cleanup removes them as any unreferenced file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from lanceref_spark.batches import fitted
+from lanceref_spark.batches import fit_batch
 from lanceref_spark.options import Options
 from lanceref_spark.types import arrow_schema
 
@@ -34,7 +34,7 @@ LOG = logging.getLogger("lanceref_spark")
 
 @dataclass
 class Fragments(WriterCommitMessage):
-    """What a task wrote: fragments as JSON, which attempt it was, and of which streaming query."""
+    """The result of a task: fragments as JSON, the attempt, and the id of the streaming query."""
 
     fragments: tuple[str, ...]
     partition: int
@@ -43,8 +43,8 @@ class Fragments(WriterCommitMessage):
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """The version that was found (None: there is no table), and the schema of what is written."""
+class WriteTarget:
+    """The table of a write: its version (None: there is no table), and the schema of rows."""
 
     options: Options
     read_version: int | None
@@ -53,49 +53,49 @@ class Aim:
 
     @property
     def appends(self) -> bool:
-        """Whether rows go after those of a table."""
+        """Whether rows are appended to a table."""
         return self.read_version is not None and not self.overwrite
 
 
-def aim(options: Options, schema: StructType, overwrite: bool) -> Aim:
-    """Look at what lies at the path, before any task begins.
+def open_target(options: Options, schema: StructType, overwrite: bool) -> WriteTarget:
+    """Open the table of a write, before the first task.
 
-    Raises SchemaRefused for columns that are not those of the table.
+    Raises SchemaRefused for columns that the table does not have.
     """
-    given = arrow_schema(schema)
+    rows = arrow_schema(schema)
     try:
         table = pylanceref.dataset(options.uri, storage_options=options.storage_options)
     except NotFound:
-        return Aim(options, None, given, overwrite)
+        return WriteTarget(options, None, rows, overwrite)
     if overwrite:
-        return Aim(options, table.version, given, True)
-    unknown = [name for name in given.names if name not in table.schema.names]
+        return WriteTarget(options, table.version, rows, True)
+    unknown = [name for name in rows.names if name not in table.schema.names]
     if unknown:
         raise SchemaRefused(f"the table at {options.uri} has no columns {', '.join(unknown)}")
-    chosen = pa.schema([table.schema.field(name) for name in given.names])
-    return Aim(options, table.version, chosen, False)
+    chosen = pa.schema([table.schema.field(name) for name in rows.names])
+    return WriteTarget(options, table.version, chosen, False)
 
 
-def write_task(aimed: Aim, batches: Iterator[pa.RecordBatch]) -> Fragments:
-    """Write the rows of a task as data files, in the types of the table. Empty tasks write none."""
+def write_task(target: WriteTarget, batches: Iterator[pa.RecordBatch]) -> Fragments:
+    """Write the rows of a task to data files, in the types of the table; none without rows."""
     context = TaskContext.get()
     partition = 0 if context is None else context.partitionId()
     attempt = 0 if context is None else context.attemptNumber()
     query = None if context is None else context.getLocalProperty("sql.streaming.queryId")
-    rows = (fitted(batch, aimed.schema) for batch in batches if batch.num_rows)
+    rows = (fit_batch(batch, target.schema) for batch in batches if batch.num_rows)
     first = next(rows, None)
     if first is None:
         return Fragments((), partition, attempt, query)
     _, (*_, new) = write_files(
         chain([first], rows),
-        aimed.options.uri,
-        aimed.schema,
-        mode="append" if aimed.appends else "overwrite",
-        storage_options=aimed.options.storage_options,
-        **_file_options(aimed.options),  # type: ignore[arg-type]
+        target.options.uri,
+        target.schema,
+        mode="append" if target.appends else "overwrite",
+        storage_options=target.options.storage_options,
+        **_file_options(target.options),  # type: ignore[arg-type]
     )
-    made = map(FragmentMetadata.from_message, new.fragments)
-    texts = tuple(json.dumps(one.to_json()) for one in made)
+    fragments = map(FragmentMetadata.from_message, new.fragments)
+    texts = tuple(json.dumps(one.to_json()) for one in fragments)
     return Fragments(texts, partition, attempt, query)
 
 
@@ -103,26 +103,28 @@ def _file_options(options: Options) -> dict[str, object]:
     return {k: v for k, v in options.files.items() if k != "enable_stable_row_ids"}
 
 
-def commit(aimed: Aim, messages: Sequence[Fragments], uuid: str, properties: dict[str, str]) -> int:
-    """Commit what the tasks wrote, in the order of their partitions; return the version.
+def commit(
+    target: WriteTarget, messages: Sequence[Fragments], uuid: str, properties: dict[str, str]
+) -> int:
+    """Commit the fragments of tasks, in the order of their partitions; return the version.
 
-    A version that has the transaction already is returned as it is: any version, where the caller
-    gave the id, or one that was made since. Raises CommitConflict.
+    A version that already has the transaction is returned: any version if the caller gave the id,
+    else one since the target was opened. Raises CommitConflict.
     """
-    options = aimed.options
-    since = None if options.transaction_id else aimed.read_version
-    done = find_version(options, since, lambda one: one.uuid == uuid)
-    if done is not None:
-        return done
+    options = target.options
+    since = None if options.transaction_id else target.read_version
+    existing = find_version(options, since, lambda one: one.uuid == uuid)
+    if existing is not None:
+        return existing
     ordered = sorted(messages, key=lambda message: message.partition)
     fragments = [FragmentMetadata.from_json(text) for one in ordered for text in one.fragments]
     operation: object
-    if aimed.appends:
+    if target.appends:
         operation = LanceOperation.Append(fragments)
     else:
-        operation = LanceOperation.Overwrite(aimed.schema, fragments)
+        operation = LanceOperation.Overwrite(target.schema, fragments)
     transaction = Transaction(
-        aimed.read_version or 0, operation, uuid=uuid, transaction_properties=properties
+        target.read_version or 0, operation, uuid=uuid, transaction_properties=properties
     )
     stable = bool(options.files.get("enable_stable_row_ids", False))
     committed: pylanceref.LanceDataset = pylanceref.LanceDataset.commit(
@@ -135,9 +137,9 @@ def commit(aimed: Aim, messages: Sequence[Fragments], uuid: str, properties: dic
 
 
 def find_version(
-    options: Options, since: int | None, wanted: Callable[[Transaction], bool]
+    options: Options, since: int | None, matches: Callable[[Transaction], bool]
 ) -> int | None:
-    """Return the latest version after `since` whose transaction is wanted, None without one."""
+    """Return the latest version after `since` whose transaction matches, or None."""
     try:
         table = pylanceref.dataset(options.uri, storage_options=options.storage_options)
     except NotFound:
@@ -146,7 +148,7 @@ def find_version(
         if entry["version"] <= (since or 0):
             break
         transaction = table.read_transaction(entry["version"])
-        if transaction is not None and wanted(transaction):
+        if transaction is not None and matches(transaction):
             return entry["version"]
     return None
 
@@ -155,31 +157,32 @@ class TableWriter(DataSourceArrowWriter):
     """Writes a data frame as one version."""
 
     def __init__(self, options: Options, schema: StructType, overwrite: bool) -> None:
-        self._aim = aim(options, schema, overwrite)
+        self._target = open_target(options, schema, overwrite)
         self._uuid = options.transaction_id or str(uuid4())
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         """Write the rows of a task."""
-        return write_task(self._aim, iterator)
+        return write_task(self._target, iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Make the rows of all tasks a version."""
-        version = commit(self._aim, held(messages), self._uuid, {})
-        LOG.info("transaction %s is version %d of %s", self._uuid, version, self._aim.options.uri)
+        """Commit the rows of all tasks as a version."""
+        version = commit(self._target, fragments_of(messages), self._uuid, {})
+        uri = self._target.options.uri
+        LOG.info("transaction %s is version %d of %s", self._uuid, version, uri)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Leave all files where they are: Spark also aborts after a commit of unknown outcome."""
-        report_orphans(self._aim, held(messages))
+        """Keep all files: Spark also aborts after a commit of unknown outcome."""
+        report_orphans(self._target, fragments_of(messages))
 
 
-def held(messages: Sequence[WriterCommitMessage | None]) -> list[Fragments]:
-    """Return the messages of the tasks that came to their end."""
+def fragments_of(messages: Sequence[WriterCommitMessage | None]) -> list[Fragments]:
+    """Return the results of the tasks that succeeded."""
     return [one for one in messages if isinstance(one, Fragments)]
 
 
-def report_orphans(aimed: Aim, messages: Sequence[Fragments]) -> None:
-    """Say which files no version may name; a cleanup removes them when they are old."""
+def report_orphans(target: WriteTarget, messages: Sequence[Fragments]) -> None:
+    """Log the files that may be unreferenced; a cleanup removes them once they are old."""
     for message in messages:
         for text in message.fragments:
             paths = [file.path for file in FragmentMetadata.from_json(text).files]
-            LOG.warning("not committed to %s: %s", aimed.options.uri, ", ".join(paths))
+            LOG.warning("not committed to %s: %s", target.options.uri, ", ".join(paths))

@@ -1,10 +1,8 @@
-"""Anatomy of a file: where its regions, number words, page buffers and padding lie.
+"""Anatomy of a file: its regions, numbers, page buffers and padding.
 
-What `explain` says of the undamaged file decides where mutations strike, and in which region a
-byte lies when the outcomes are counted. It also says which damage is undetectable: the bytes that
-the format keeps without any means to see a change. A flip may change the answer only in the bytes
-listed here. Any other byte that changes it must at least be reported by `validate`; if it is not,
-the flip escaped.
+The spans that `explain` returns for the undamaged file determine the mutations, the region of each
+byte, and which damage is undetectable: bytes whose changes no reader can detect. A flip may change
+the rows only in the bytes listed here; `validate` must report any other flip that does.
 
 Value bytes, by the kind of their owner:
 
@@ -14,10 +12,10 @@ Value bytes, by the kind of their owner:
 * `bitmap`: one null, or one deleted row, more or less;
 * `levels`, `levels u16`, `u16[]` levels, control words: another level in the legal range is another
   null or another end of a list;
-* `offsets ...`: an end moved between its neighbours moves bytes or items from one row to the next.
+* `offsets ...`: another end between its neighbours moves bytes or items from one row to the next.
 
-Facts that lie in one place only, by the name of the field that holds them: names, nullability,
-types of equal width and metadata of the schema, and values inside the description of a page.
+Facts that are stored once, by the name of their field: names, nullability, types of equal width and
+metadata of the schema, and values in the encoding of a page.
 """
 
 from __future__ import annotations
@@ -58,17 +56,17 @@ VALUES = (
 """Kinds of leaf whose bytes are values."""
 
 SCHEMA_FACTS = ("name", "nullable", "logical_type", "extension_name", "key", "value")
-"""Fields of the schema that nothing else in a file repeats."""
+"""Fields of the schema that a file stores once."""
 
 IN_SCHEMA = (": Field", ": MetadataEntry", ": SchemaMetadataEntry")
-"""Ends of the names of messages that belong to a schema."""
+"""Suffixes of the names of messages of a schema."""
 
 PAGE_FACTS = ("symbol_table", "inline_value", "step")
-"""Fields of the description of a page that are values."""
+"""Fields of the encoding of a page that are values."""
 
 
-def may_change(owner: Span, in_schema: bool) -> bool:
-    """Whether a change of the owner's bytes may change what is read without anybody noticing."""
+def is_undetectable(owner: Span, in_schema: bool) -> bool:
+    """Whether a change of the owner's bytes may change the rows without being detected."""
     if owner.kind == "proto field":
         return owner.name in (SCHEMA_FACTS if in_schema else PAGE_FACTS)
     return any(fnmatchcase(owner.kind, pattern) for pattern in VALUES)
@@ -79,21 +77,21 @@ PAGES = "page buffers"
 DATA = "data"
 
 REGIONS = {"footer": "footer", "CMO": "column table", "GBO": "global buffer table"}
-"""Regions by the group that holds a leaf."""
+"""Regions by the name of the group of a leaf."""
 
 SCHEMA_GROUPS = frozenset({"file descriptor"})
 COLUMN_GROUPS = "column metadata"
 
 WORD_BYTES = {"u64": 8, "u32": 4, "i64": 8, "pages i64": 8, "header": 4, "message prefix": 4}
-"""Kinds of leaf that are numbers which lead to other bytes, and the width of one number."""
+"""Kinds of leaf that are offsets, sizes or counts, and the width of one number in bytes."""
 
-MOST_WORDS = 16
-"""Numbers of one leaf that are replaced, when it holds a table of them."""
+MAX_WORDS = 16
+"""Most numbers of one leaf that are replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """What explain says of one byte: the leaf that owns it, whether it lies in a schema, region."""
+    """The owner of a byte: the leaf span, whether it is part of a schema, and its region."""
 
     leaf: Span
     in_schema: bool
@@ -101,20 +99,20 @@ class Owner:
 
     @property
     def undetectable(self) -> bool:
-        """Whether nobody can notice a change of the byte: a value, or padding."""
-        return self.region == PADDING or may_change(self.leaf, self.in_schema)
+        """Whether no reader can detect a change of the byte: a value, or padding."""
+        return self.region == PADDING or is_undetectable(self.leaf, self.in_schema)
 
 
 @dataclass(frozen=True)
 class Anatomy:
-    """A file's bytes, cut up; `name` decides how they are parsed."""
+    """The bytes of a file with their owners; `name` determines the format."""
 
     name: str
     data: bytes
 
     @cached_property
     def owners(self) -> dict[int, Owner]:
-        """The owner of every byte; bytes nobody reads have none."""
+        """The owner of every byte that a reader reads."""
         if self.name.endswith(".blob"):
             whole = Owner(Span(0, len(self.data), "blobs", "blob"), False, DATA)
             return dict.fromkeys(range(len(self.data)), whole)
@@ -128,7 +126,7 @@ class Anatomy:
 
     @cached_property
     def buffers(self) -> tuple[tuple[int, int], ...]:
-        """Start and end of every page buffer; of other kinds of file, of the leaves with values."""
+        """Start and end of every page buffer, or of the leaves with values in other files."""
         try:
             source = BytesSource(self.data, self.name)
             columns = open_file(source, Context(self.name)).columns
@@ -137,7 +135,7 @@ class Anatomy:
             return tuple(
                 (leaf.start, leaf.end)
                 for leaf in leaves.values()
-                if may_change(leaf, in_schema=False) and leaf.end - leaf.start >= 8
+                if is_undetectable(leaf, in_schema=False) and leaf.end - leaf.start >= 8
             )
         extents = [extent for column in columns for page in column.pages for extent in page.extents]
         return tuple((offset, offset + size) for offset, size in extents if size)
@@ -145,13 +143,13 @@ class Anatomy:
     @cached_property
     def words(self) -> tuple[tuple[int, int], ...]:
         """Offset and width of every number of the footer and the tables."""
-        found = []
+        words: list[tuple[int, int]] = []
         for leaf in {id(owner.leaf): owner.leaf for owner in self.owners.values()}.values():
             width = WORD_BYTES.get(leaf.kind)
             if width is not None and self.region(leaf.start) not in (PAGES, DATA):
-                last = min(leaf.end, leaf.start + MOST_WORDS * width) - width
-                found += [(at, width) for at in range(leaf.start, last + 1, width)]
-        return tuple(sorted(found))
+                last = min(leaf.end, leaf.start + MAX_WORDS * width) - width
+                words += [(at, width) for at in range(leaf.start, last + 1, width)]
+        return tuple(sorted(words))
 
     @property
     def has_versions(self) -> bool:
@@ -161,22 +159,22 @@ class Anatomy:
     def region(self, at: int) -> str:
         """Region of a byte."""
         owner = self.owners.get(at)
-        return "nobody's" if owner is None else owner.region
+        return "unowned" if owner is None else owner.region
 
     def region_of(self, places: Sequence[int]) -> str:
-        """Region of damaged bytes, which may lie in several; none are damaged by a cut."""
+        """Region of damaged bytes, or that they are in several; a truncation has none."""
         regions = {self.region(at) for at in places}
         if not regions:
             return "the file's length"
         return regions.pop() if len(regions) == 1 else "several regions"
 
     def leaf_of(self, places: Sequence[int]) -> str:
-        """Name of the one leaf that damaged bytes lie in; nothing when there are several."""
+        """Name of the leaf of damaged bytes; empty if there are several."""
         names = {self.owners[at].leaf.name for at in places if at in self.owners}
         return names.pop() if len(names) == 1 else ""
 
     def undetectable(self, places: Sequence[int]) -> bool:
-        """Whether bytes are damaged, and nobody can notice a change of any of them."""
+        """Whether there are damaged bytes, and no reader can detect a change of any of them."""
         return bool(places) and all(
             at in self.owners and self.owners[at].undetectable for at in places
         )
@@ -201,4 +199,4 @@ def _region(leaf: Span, path: tuple[str, ...]) -> str:
             return "column metadata"
         if " page " in name or name.startswith(("batch ", "field ")):
             return PAGES
-    return DATA if may_change(leaf, in_schema=False) else "metadata"
+    return DATA if is_undetectable(leaf, in_schema=False) else "metadata"

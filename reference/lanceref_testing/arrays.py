@@ -1,7 +1,7 @@
-"""Random arrays: values whose shape makes a writer choose each encoding.
+"""Random arrays: values of distributions for which writers choose each encoding.
 
-An array is drawn from two patterns. The null pattern says where nulls lie (none, some, all,
-first, last); the value pattern what the values look like (equal, in runs, small, long …).
+An array is drawn from two patterns: that of nulls (none, some, all, first, last), and that of
+values (equal, in runs, small, long …).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from lanceref_testing.strings import random_strings
 from lanceref_testing.types import STRINGS, children, may_be_null
 
 NULL_PATTERNS = ("none", "some", "all", "first", "last")
-"""Where nulls lie."""
+"""Patterns of nulls."""
 
 MAX_ITEMS = 20_000
-"""Items below a list, so that nested arrays stay small."""
+"""Most items of a list array, so that nested arrays are small."""
 
 
 def random_array(
@@ -35,7 +35,7 @@ def random_array(
     nullable: bool = True,
     labels: set[str] | None = None,
 ) -> pa.Array:
-    """Draw an array; the patterns chosen are added to `labels`."""
+    """Draw an array, and add the names of its patterns to `labels`."""
     seen = set() if labels is None else labels
     validity = random_validity(rng, num_rows, nullable and may_be_null(type_, version), seen)
     types = pa.types
@@ -45,14 +45,14 @@ def random_array(
         is_list = not types.is_struct(type_)
         offsets = _offsets(rng, validity, seen) if is_list else np.array([num_rows])
         total, fields = int(offsets[-1]), children(type_)
-        below = [
+        nested = [
             random_array(rng, f.type, total, version, nullable=f.nullable, labels=seen)
             for f in fields
         ]
         if types.is_map(type_):
-            below = [pa.StructArray.from_arrays(below, fields=fields)]
+            nested = [pa.StructArray.from_arrays(nested, fields=fields)]
         wide = offsets.astype(np.int64 if types.is_large_list(type_) else np.int32)
-        return _nested(type_, validity, [pa.py_buffer(wide)] if is_list else [], below)
+        return _nested(type_, validity, [pa.py_buffer(wide)] if is_list else [], nested)
     if types.is_fixed_size_list(type_):
         num_items = num_rows * type_.list_size
         items = random_array(rng, type_.value_type, num_items, version, nullable=nullable)
@@ -61,7 +61,7 @@ def random_array(
         return _dictionary(rng, type_, validity, version)
     if type_ in STRINGS:
         strings = random_strings(rng, type_, num_rows, seen)
-        # A bitmap without a null makes older pyarrow take the strings for keys that are null.
+        # older pyarrow takes strings for null keys if the bitmap has no null
         if not validity.all():
             strings = pc.if_else(pa.array(validity), strings, pa.scalar(None, type_))
         return strings
@@ -130,8 +130,8 @@ def _nested(
     buffers: list[pa.Buffer],
     children: list[pa.Array],
 ) -> pa.Array:
-    held = [bitmap_of(validity), *buffers]
-    return pa.Array.from_buffers(type_, len(validity), held, children=children)
+    every = [bitmap_of(validity), *buffers]
+    return pa.Array.from_buffers(type_, len(validity), every, children=children)
 
 
 def arrays(

@@ -1,4 +1,4 @@
-"""Columns: values of every type that indices are built over, and how SQL writes them."""
+"""Columns: values of every type that indices support, and their literals in SQL."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import numpy as np
 import pyarrow as pa
 import shapely
 
-Writer = Callable[[object], str]
-"""Returns a value as SQL has it."""
+ToSql = Callable[[object], str]
+"""Returns the SQL literal of a value."""
 
 WORDS = (
     "", "a", "ab", "abc", "abd", "b", "été", "Ωmega", "zz top", "the quick fox", "quick foxes",
     "it's", "100%", "a_b", "Lance reads tables", "tables of Lance", "\U0001f40d snake",
 )  # fmt: skip
-"""Texts; some hold what is special in patterns."""
+"""Texts; some have special characters of patterns."""
 
 NULLS = 0.1
 """Share of rows that are null."""
@@ -29,31 +29,31 @@ NULLS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A type, the values that are drawn for it, and how one of them is written in SQL.
+    """A type, its values, and the function that returns the SQL literal of one of them.
 
-    `extension` is the name of an extension type, of geometries.
+    `extension` is the name of the extension type of geometries.
     """
 
     type: pa.DataType
     values: Sequence[object]
-    written: Writer
+    to_sql: ToSql
     extension: str = ""
 
-    def drawn(self, random: Random, rows: int, run: int = 1) -> pa.Array:
-        """Return so many values, the same ones side by side in runs of up to five times `run`."""
-        found: list[object] = []
-        while len(found) < rows:
+    def draw(self, random: Random, rows: int, run: int = 1) -> pa.Array:
+        """Return random values [rows], in runs of equal values of up to five times `run`."""
+        values: list[object] = []
+        while len(values) < rows:
             value = None if random.random() < NULLS else random.choice(self.values)
-            found += [value] * random.choice((1, 1, 2, 5)) * run
-        return pa.array(found[:rows], self.type)
+            values += [value] * random.choice((1, 1, 2, 5)) * run
+        return pa.array(values[:rows], self.type)
 
     def literal(self, random: Random) -> str:
-        """Return one of the values in SQL."""
-        return self.written(random.choice(self.values))
+        """Return the SQL literal of one of the values."""
+        return self.to_sql(random.choice(self.values))
 
 
 def sql(value: object) -> str:
-    """Return a value in SQL, of the type that SQL itself gives it."""
+    """Return the SQL literal of a value, without a cast."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, datetime.date):
@@ -64,10 +64,10 @@ def sql(value: object) -> str:
     return f"'{escaped}'"
 
 
-def cast(type_: str) -> Writer:
-    """Return how values are written together with their Arrow type."""
+def cast(type_: str) -> ToSql:
+    """Return a function that returns literals with a cast to an Arrow type."""
 
-    def written(value: object) -> str:
+    def to_sql(value: object) -> str:
         if isinstance(value, float | np.float16):
             number = float(value)
             return repr(number) if isfinite(number) else f"arrow_cast('{number}', '{type_}')"
@@ -76,7 +76,7 @@ def cast(type_: str) -> Writer:
         text = str(value) if isinstance(value, int) else sql(str(value))
         return f"arrow_cast({text}, '{type_}')"
 
-    return written
+    return to_sql
 
 
 def _integers(least: int, most: int) -> list[object]:
@@ -136,15 +136,15 @@ ORDERED = {
     "decimal256": Column(pa.decimal256(40, 2), _MONEY, cast("Decimal256(40, 2)")),
     "dictionary": Column(pa.dictionary(pa.int16(), pa.utf8()), WORDS, sql),
 }
-"""Columns of values in order, by name."""
+"""Columns of ordered types, by name."""
 
 
 def lists(of: Column, *, large: bool = False) -> Column:
-    """Return a column of lists of up to four of the values of another; some hold nulls."""
+    """Return a column of lists of up to four values of another column, some with nulls."""
     random = Random(str(of.type))
-    held = [[random.choice([*of.values, None]) for _ in range(n % 5)] for n in range(24)]
+    values = [[random.choice([*of.values, None]) for _ in range(n % 5)] for n in range(24)]
     kind = pa.large_list if large else pa.list_
-    return Column(kind(of.type), held, of.written)
+    return Column(kind(of.type), values, of.to_sql)
 
 
 MEMBERS: dict[str, list[object]] = {
@@ -176,13 +176,13 @@ def _coordinates(names: Sequence[str]) -> pa.DataType:
 def geometries(name: str) -> Column:
     """Return a column of geometries by the name of their extension type."""
     random, point = Random(name), _coordinates("xy")
-    places = [(random.randrange(20), random.randrange(20) / 2) for _ in range(16)]
-    boxes = [shapely.box(x, y, x + random.randrange(1, 5), y + 2) for x, y in places]
-    points = [shapely.Point(x, y) for x, y in places]
-    lines = [shapely.LineString([(x, y), (x + 2, y), (x + 2, y + 3)]) for x, y in places]
+    corners = [(random.randrange(20), random.randrange(20) / 2) for _ in range(16)]
+    boxes = [shapely.box(x, y, x + random.randrange(1, 5), y + 2) for x, y in corners]
+    points = [shapely.Point(x, y) for x, y in corners]
+    lines = [shapely.LineString([(x, y), (x + 2, y), (x + 2, y + 3)]) for x, y in corners]
     line = pa.list_(point)
     rings: list[object] = [[_points(box.exterior)] for box in boxes]
-    made: dict[str, tuple[pa.DataType, list[object]]] = {
+    columns: dict[str, tuple[pa.DataType, list[object]]] = {
         "geoarrow.point": (point, [_points(one)[0] for one in points]),
         "geoarrow.linestring": (line, [_points(one) for one in lines]),
         "geoarrow.polygon": (pa.list_(line), rings),
@@ -196,11 +196,11 @@ def geometries(name: str) -> Column:
         "geoarrow.wkb": (pa.binary(), [shapely.to_wkb(one) for one in (*points, *lines, *boxes)]),
         "geoarrow.wkt": (pa.utf8(), [shapely.to_wkt(one) for one in (*points, *lines, *boxes)]),
     }
-    return Column(*made[name], _box_near, name)
+    return Column(*columns[name], _random_box, name)
 
 
-def _box_near(value: object) -> str:
-    """Return the text of a box; where it is depends on the value alone."""
+def _random_box(value: object) -> str:
+    """Return the literal of a box whose position depends on the value alone."""
     random = Random(str(value))
     x, y = random.randrange(18), random.randrange(9)
     return sql(shapely.box(x, y, x + random.randrange(1, 6), y + 3).wkt)

@@ -1,4 +1,4 @@
-"""Conditions: random comparisons in SQL with a column of some type, alone and joined."""
+"""Conditions: random comparisons of a column in SQL, alone or joined by `and` and `or`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pyarrow as pa
 from lanceref_testing.columns import Column, sql
 
 Leaf = Callable[[Random, str, Column], str]
-"""Draws one comparison with a column that SQL calls by a name."""
+"""Draws one comparison with a column, whose name or expression in SQL is given."""
 
 NULL_TESTS = 0.06
-"""Share of comparisons that ask for nulls."""
+"""Share of null tests among comparisons."""
 
 
-def conditions(leaf: Leaf, name: str, column: Column, seed: str, *, denied: bool) -> Iterator[str]:
-    """Yield conditions without end, no two alike: comparisons, some `denied`, some joined.
+def conditions(leaf: Leaf, name: str, column: Column, seed: str, *, negated: bool) -> Iterator[str]:
+    """Yield an endless sequence of distinct conditions: comparisons, some joined, some negated.
 
-    None that is joined is denied: the oracle makes the opposite of two lists that have nothing in
-    common true of null (D.query.not-in-or-zero).
+    Joined comparisons are not negated: for the oracle the negation of two disjoint lists is true
+    for null (D.query.not-in-or-zero).
     """
     random, known = Random(seed), set[str]()
 
@@ -34,7 +34,7 @@ def conditions(leaf: Leaf, name: str, column: Column, seed: str, *, denied: bool
     while True:
         if random.random() < 0.6:
             condition = leaf(random, name, column)
-            if denied and random.random() < 0.12:
+            if negated and random.random() < 0.12:
                 condition = f"not ({condition})"
         else:
             condition = joined(2)
@@ -49,12 +49,12 @@ def either(random: Random, one: str, other: str) -> str:
 
 
 def null_test(random: Random, name: str) -> str:
-    """Ask for nulls, or for all else."""
+    """Return a test for null or not null."""
     return f"{name} is {random.choice(('', 'not '))}null"
 
 
-def compared(random: Random, name: str, column: Column) -> str:
-    """Compare with one value, a range, or some."""
+def compare(random: Random, name: str, column: Column) -> str:
+    """Compare with a value, a range, or a list of values."""
     if random.random() < NULL_TESTS:
         return null_test(random, name)
     first, second, third = (column.literal(random) for _ in range(3))
@@ -70,18 +70,18 @@ def compared(random: Random, name: str, column: Column) -> str:
     )
 
 
-def equalled(random: Random, name: str, column: Column) -> str:
-    """Compare for being the same as one value, or as one of some."""
+def compare_equal(random: Random, name: str, column: Column) -> str:
+    """Compare for equality with a value or with one of several values."""
     if random.random() < NULL_TESTS:
         return f"{name} is null"
     values = [column.literal(random) for _ in range(3)]
     return f"{name} = {values[0]}" if random.random() < 0.6 else f"{name} in ({', '.join(values)})"
 
 
-def begun(random: Random, name: str, column: Column) -> str:
-    """Compare texts, also by how they begin."""
+def compare_text(random: Random, name: str, column: Column) -> str:
+    """Compare texts, also by prefixes."""
     if random.random() < 0.7:
-        return compared(random, name, column)
+        return compare(random, name, column)
     words = [str(one) for one in column.values if str(one)[:1].isalnum()]
     word = random.choice(words)[: random.randrange(1, 5)]
     if random.random() < 0.5:
@@ -89,13 +89,13 @@ def begun(random: Random, name: str, column: Column) -> str:
     return f"{name} like {sql(word.replace('_', '').replace('%', '') + '%')}"
 
 
-def contained(random: Random, name: str, column: Column) -> str:
-    """Look for a part of a text, of three letters or more."""
+def contains_part(random: Random, name: str, column: Column) -> str:
+    """Search for a substring of three letters or more."""
     return _part(random, name, [str(one) for one in column.values])
 
 
-def spelled(random: Random, name: str, column: Column) -> str:
-    """Look for a part of a word: a blank in what is looked for is found where others are, too."""
+def contains_word_part(random: Random, name: str, column: Column) -> str:
+    """Search for a substring without blanks, which FM also finds at other whitespace."""
     return _part(random, name, [word for one in column.values for word in str(one).split()])
 
 
@@ -105,27 +105,28 @@ def _part(random: Random, name: str, texts: list[str]) -> str:
     return f"contains({name}, {sql(word[start : start + random.choice((3, 4, 9))])})"
 
 
-def labelled(random: Random, name: str, column: Column, nulls: float = 0.0) -> str:
-    """Look for values in lists; of two values the second is null in a share of `nulls`."""
-    held = [one for values in column.values if isinstance(values, list) for one in values]
-    some = [one for one in held if one is not None]
-    first, second = (column.written(random.choice(some)) for _ in range(2))
+def compare_list(random: Random, name: str, column: Column, nulls: float = 0.0) -> str:
+    """Search for values in lists; the second of two values is null in a share of `nulls`."""
+    items = [one for values in column.values if isinstance(values, list) for one in values]
+    values = [one for one in items if one is not None]
+    first, second = (column.to_sql(random.choice(values)) for _ in range(2))
     if nulls and random.random() < nulls:
         second = "null"
-    given = random.choice((f"[{first}]", f"[{first}, {second}]"))
+    searched = random.choice((f"[{first}]", f"[{first}, {second}]"))
     return random.choice(
         (
             f"array_has({name}, {first})",
-            f"array_has_any({name}, {given})",
-            f"array_has_all({name}, {given})",
+            f"array_has_any({name}, {searched})",
+            f"array_has_all({name}, {searched})",
         )
     )
 
 
-def placed(random: Random, name: str, column: Column) -> str:
-    """Hold geometries against a box."""
+def compare_geometry(random: Random, name: str, column: Column) -> str:
+    """Compare geometries with a box."""
     if random.random() < NULL_TESTS:
         return f"{name} is null"
-    how = random.choice(("st_intersects", "st_within", "st_covers", "st_contains", "st_coveredby"))
-    box = column.written((random.random(), how))
-    return f"{how}({name}, st_geomfromtext({box}))"
+    names = ("st_intersects", "st_within", "st_covers", "st_contains", "st_coveredby")
+    function = random.choice(names)
+    box = column.to_sql((random.random(), function))
+    return f"{function}({name}, st_geomfromtext({box}))"

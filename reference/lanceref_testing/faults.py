@@ -1,9 +1,9 @@
-"""Faults: a store that ends or fails at a step of one's choice.
+"""Faults: stores that crash or fail at a chosen step.
 
-A step is a call that changes what a store holds: create, close, put, put_if_absent, rename, delete,
-prune, and of a manifest store to put or to forget a record; reading is none. All stores that are
-opened inside `faulty` count in one row, so that a campaign runs something once to learn its steps,
-and then once for every step to end there:
+A step is a call that changes a store: create, close, put, put_if_absent, rename, delete, prune, and
+for a manifest store to put or forget a record. All stores that are opened inside `faulty` share one
+sequence of steps, so that a campaign runs an operation once to list its steps, and then once with a
+crash at every step:
 
     with faulty(Fault()) as fault:
         write_dataset(table, uri)
@@ -11,8 +11,8 @@ and then once for every step to end there:
         with suppress(Crash), faulty(Fault(at)):
             write_dataset(table, other_uri)
 
-An opened dataset keeps the stores it was opened with: open it inside. One step of a local store is
-several calls of the operating system; `watch_calls` makes a step of each of those.
+A dataset has the stores that it was opened with, so open it inside. One step of a local store is
+several system calls; `watch_calls` makes each of them a step.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from lanceref.storage.manifests.opening import wrapped_manifests
 T = TypeVar("T")
 
 CALLS = frozenset({"os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod"})
-"""Audit events of calls that change a file system; so does opening a file for writing."""
+"""Audit events of calls that change a file system, besides opening a file for writing."""
 
 
 class Crash(BaseException):
-    """What a process that ended never lives to see: no handler of errors takes it."""
+    """A simulated end of the process, which no handler of `Exception` catches."""
 
 
 @dataclass(slots=True)
 class Fault:
-    """What happens at step `at` (from 1; 0: never), before the step is done or `after` it.
+    """A fault before step `at` (from 1; 0: never), or `after` it.
 
-    "crash" ends the process as far as its stores can tell: no later step is done either. "kill"
-    ends it in earnest. "error" is a StoreFailed, an OSError, at this step alone.
+    "crash" simulates the end of the process: no later step is done. "kill" kills the process.
+    "error" raises StoreFailed, an OSError, at this step alone.
     """
 
     at: int = 0
@@ -55,11 +55,11 @@ class Fault:
 
     @property
     def dead(self) -> bool:
-        """Whether the process has ended as far as its stores can tell."""
+        """Whether a crash was simulated."""
         return self.how == "crash" and 0 < self.at <= len(self.steps)
 
     def step(self, name: str, act: Callable[[], T]) -> T:
-        """Do a step and return what it returns. Raises Crash or StoreFailed when it is the one."""
+        """Run a step, and return its result. Raises Crash or StoreFailed at step `at`."""
         if self.dead:
             raise Crash(f"after step {self.at}, {self.steps[-1]}")
         self.steps.append(name)
@@ -75,17 +75,17 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Meanwhile(Fault):
-    """A fault that also lets something else happen, once, before step `before` (from 1).
+class Interleaved(Fault):
+    """A fault that also calls `other` once, before step `before` (from 1).
 
-    What the other opens itself, inside of `faulty`, counts here too: open it outside.
+    The steps of stores that `other` opens inside `faulty` count too: open them outside.
     """
 
     before: int = 0
     other: Callable[[], object] | None = None
 
     def step(self, name: str, act: Callable[[], T]) -> T:
-        """Do a step, after the other when it is the one."""
+        """Run a step, after `other` at step `before`."""
         if len(self.steps) + 1 == self.before and self.other is not None:
             other, self.other = self.other, None
             other()
@@ -93,7 +93,7 @@ class Meanwhile(Fault):
 
 
 class FaultySink:
-    """A sink of a `FaultyStore`: to close it is a step, to abort it does nothing once dead."""
+    """A sink of a `FaultyStore`: closing is a step, aborting does nothing after a crash."""
 
     def __init__(self, inner: Sink, path: str, fault: Fault) -> None:
         self._inner, self._path, self._fault = inner, path, fault
@@ -109,38 +109,38 @@ class FaultySink:
             self._fault.step(f"close {self._path}", self._inner.close)
 
     def abort(self) -> None:
-        """Leave no object behind, unless the process has ended."""
+        """Remove the object, unless a crash was simulated."""
         if not self._fault.dead:
             self._inner.abort()
 
 
 STEPS = {name: name for name in ("put", "put_if_absent", "rename", "delete", "prune")}
-"""Methods of a store that are steps, and how a step of each is named."""
+"""Methods of a store that are steps, with the names of the steps."""
 
 RECORD_STEPS = {
     "put_if_absent": "record_if_absent",
     "put_if_present": "record_if_present",
     "forget": "forget",
 }
-"""The same of a manifest store."""
+"""Methods of a manifest store that are steps, with the names of the steps."""
 
 
 def _counted(inner: object, name: str, steps: Mapping[str, str], fault: Fault) -> object:
-    """Return an attribute of a store; a method that is a step is counted with its paths."""
-    found = getattr(inner, name)
+    """Return an attribute of a store; a method that is a step is counted, with its paths."""
+    attribute = getattr(inner, name)
     if name not in steps:
-        return found
+        return attribute
 
-    def step(*given: object) -> object:
-        records = [one.path for one in given if isinstance(one, Record)]
-        paths = records or [one for one in given if isinstance(one, str)]
-        return fault.step(" ".join([steps[name], *paths]), lambda: found(*given))
+    def step(*arguments: object) -> object:
+        records = [one.path for one in arguments if isinstance(one, Record)]
+        paths = records or [one for one in arguments if isinstance(one, str)]
+        return fault.step(" ".join([steps[name], *paths]), lambda: attribute(*arguments))
 
     return step
 
 
 class FaultyStore:
-    """A store whose steps are counted by a `Fault`; all else is what the store itself does."""
+    """A store whose steps are counted by a `Fault`; other methods are those of the store."""
 
     def __init__(self, inner: Store, fault: Fault) -> None:
         self.inner, self.fault = inner, fault
@@ -153,11 +153,11 @@ class FaultyStore:
         object.__setattr__(owner, name, value)
 
     def at(self, root: str) -> FaultyStore:
-        """Return a store of another root that counts in the same row."""
+        """Return a store of another root with the same sequence of steps."""
         return FaultyStore(self.inner.at(root), self.fault)
 
     def create(self, path: str) -> FaultySink:
-        """Begin an object: a step."""
+        """Start an object, which is a step."""
         sink = self.fault.step(f"create {path}", lambda: self.inner.create(path))
         return FaultySink(sink, path, self.fault)
 
@@ -174,17 +174,17 @@ class FaultyManifests:
 
 @contextmanager
 def faulty(fault: Fault) -> Iterator[Fault]:
-    """Count the steps of all stores that are opened inside, and fail where `fault` says."""
+    """Count the steps of all stores that are opened inside, with a fault."""
     stores = wrapped_stores(lambda store: cast("Store", FaultyStore(store, fault)))
-    manifests = wrapped_manifests(lambda held: cast("ManifestStore", FaultyManifests(held, fault)))
+    manifests = wrapped_manifests(lambda one: cast("ManifestStore", FaultyManifests(one, fault)))
     with stores, manifests:
         yield fault
 
 
 def watch_calls(fault: Fault, below: str = "") -> None:
-    """Make a step of each call that changes files below a folder, until this process ends.
+    """Make each system call that changes files below a folder a step, until this process ends.
 
-    A step comes before its call, whatever `after` says.
+    Faults occur before the call, also with `after`.
     """
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:

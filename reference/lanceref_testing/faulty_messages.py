@@ -1,7 +1,7 @@
-"""Faulty messages: changes of a protobuf message that keep it a message of its type.
+"""Faulty messages: changes of a protobuf message that still parses as its type.
 
-A fault is a field anywhere in the tree and a kind of change. The fields follow from the
-descriptors, and those of messages that lie inside of bytes are among them.
+A fault is a kind of change of a field anywhere in the tree. The fields follow from the descriptors,
+including those of messages that are stored in bytes fields.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pyroaring import BitMap
 
 Value: TypeAlias = bool | int | float | str | bytes
 
-OUTSIDE = "../outside/victim"
-"""The victim, from the root of a table."""
+OUTSIDE = "../outside/table"
+"""Path of the outside table, from the root of a table."""
 
 NAMES = (
     *("", ".", "..", "/", OUTSIDE, f"../{OUTSIDE}", "/etc/hostname", "/dev/zero", "data", "a/b"),
@@ -31,10 +31,10 @@ NAMES = (
     *("data/../..", "_versions", "\u202e\u2028", "-1", "1e999", "9" * 5000, "null"),
     *("0", "1", "1e9d", "9" * 30, "1s", "NaN", "true", "1d 1d", "P1D"),
 )
-"""Texts in place of names, paths, versions and settings."""
+"""Replacements for names, paths, versions and settings."""
 
 KEYS = tuple(f"lance.auto_cleanup.{one}" for one in ("interval", "older_than", "retain_versions"))
-"""Keys of the config that writers obey."""
+"""Keys of the config that change what writers do."""
 
 ANY = "/google.protobuf.Any"
 
@@ -49,25 +49,25 @@ _RANGES = {
 
 _EDGES = (2**15, 2**16, 2**31, 2**32, 2**40, 2**48, 2**53, 2**62, 2**63)
 
-MOST_BYTES = 2**22
-"""About how much a fault may add to a message."""
+MAX_BYTES = 2**22
+"""Approximate limit of the bytes that a fault adds to a message."""
 
-MOST_ITEMS = 100_000
-"""The most items, and fields that nobody knows, that a fault adds."""
+MAX_ITEMS = 100_000
+"""Most items or unknown fields that a fault adds."""
 
-MOST_DEPTH = 3000
+MAX_DEPTH = 3000
 
-LOOKED_AT = 8
-"""Items of a repeated field whose own fields are changed."""
+MAX_VISITED = 8
+"""Most items of a repeated field whose fields are changed."""
 
 
 def size_of(rng: Random, least: int, most: int) -> int:
-    """Return a number between the two; each order of magnitude is as likely as another."""
+    """Return a number between two, from a log-uniform distribution."""
     return int(least * (most / least) ** rng.random())
 
 
 def full_bitmap(containers: int) -> bytes:
-    """Return a roaring bitmap whose containers are runs of every value they can hold."""
+    """Return a roaring bitmap of `containers` run containers with all of their values."""
     bitmap = BitMap()
     bitmap.add_range(0, containers << 16)
     bitmap.run_optimize()
@@ -75,36 +75,36 @@ def full_bitmap(containers: int) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A field of a message; `save` writes the message back where it lies inside of bytes."""
+class FieldRef:
+    """A field of a message; `save` stores the message in the bytes field that contains it."""
 
     owner: Message
     field: FieldDescriptor
     save: Callable[[], None] = lambda: None
 
 
-def places(message: Message, save: Callable[[], None] = lambda: None) -> Iterator[Place]:
-    """Yield every field of every message of the tree, set or not."""
+def field_refs(message: Message, save: Callable[[], None] = lambda: None) -> Iterator[FieldRef]:
+    """Yield every field of every message of the tree, present or not."""
     owner, descriptor = message, cast("Descriptor", message.DESCRIPTOR)
     for field in descriptor.fields:
-        yield Place(owner, field, save)
+        yield FieldRef(owner, field, save)
         if field.full_name in EMBEDDED:
             inner = type_named(EMBEDDED[field.full_name])
             assert inner is not None
             with suppress(DecodeError):  # the bytes may have been changed before
-                held = GetMessageClass(inner).FromString(getattr(owner, field.name))
-                yield from places(held, partial(_save, owner, field.name, held))
+                nested = GetMessageClass(inner).FromString(getattr(owner, field.name))
+                yield from field_refs(nested, partial(_save, owner, field.name, nested))
         elif field.message_type is None or _is_map(field):
             continue
         elif field.is_repeated:
-            for one in getattr(owner, field.name)[:LOOKED_AT]:
-                yield from places(one, save)
+            for one in getattr(owner, field.name)[:MAX_VISITED]:
+                yield from field_refs(one, save)
         elif owner.HasField(field.name):
-            yield from places(getattr(owner, field.name), save)
+            yield from field_refs(getattr(owner, field.name), save)
 
 
-def _save(owner: Message, name: str, held: Message) -> None:
-    setattr(owner, name, held.SerializeToString())
+def _save(owner: Message, name: str, nested: Message) -> None:
+    setattr(owner, name, nested.SerializeToString())
 
 
 def _is_map(field: FieldDescriptor) -> bool:
@@ -117,74 +117,79 @@ def _is_bitmap(field: FieldDescriptor) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A kind of change: the fields it is for, and what it does to one of them and tells of it."""
+    """A kind of change: the fields that it applies to, and a function that changes one of them.
+
+    The function returns a description.
+    """
 
     fits: Callable[[FieldDescriptor], bool]
     apply: Callable[[Message, FieldDescriptor, Random, Sequence[str]], str]
 
 
 def change(message: Message, rng: Random, names: Sequence[str] = NAMES) -> str:
-    """Change one field somewhere in the tree; return which one, and how."""
-    every = list(places(message))
+    """Change a random field of the tree; return a description."""
+    every = list(field_refs(message))
     fault = rng.choice(FAULTS)
     fitting = [one for one in every if fault.fits(one.field)]
     if not fitting:
         fault, fitting = FAULTS[0], every
-    place = rng.choice(fitting)
-    how = fault.apply(place.owner, place.field, rng, names)
-    place.save()
-    return f"{place.owner.DESCRIPTOR.name}.{place.field.name} {how}"
+    ref = rng.choice(fitting)
+    description = fault.apply(ref.owner, ref.field, rng, names)
+    ref.save()
+    return f"{ref.owner.DESCRIPTOR.name}.{ref.field.name} {description}"
 
 
 def change_some(message: Message, rng: Random, names: Sequence[str] = NAMES) -> str:
-    """Change one field up to three times; return which ones, and how."""
+    """Change up to three random fields of the tree; return a description."""
     return "; ".join(change(message, rng, names) for _ in range(rng.randint(1, 3)))
 
 
 def _value_fault(owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
-    """Set a field to what a reader must doubt, or clear it."""
-    held = getattr(owner, field.name)
+    """Set a field to an unusual value, or clear it."""
+    current = getattr(owner, field.name)
     if _is_map(field):
         return _map_value(owner, field, rng, names)
     if field.is_repeated:
         return _changed_items(owner, field, rng, names)
     if field.message_type is not None:
         kind = rng.choice(("cleared", "empty", "filled"))
-        held.SetInParent()
+        current.SetInParent()
         if kind == "cleared":
             owner.ClearField(field.name)
         elif kind == "filled":
-            fill(held, rng, names)
+            fill(current, rng, names)
         return kind
-    value = _value(field, rng, names, held)
+    value = _value(field, rng, names, current)
     setattr(owner, field.name, value)
     return f"= {value!r:.40}"
 
 
 def fill(message: Message, rng: Random, names: Sequence[str], depth: int = 3) -> None:
-    """Set some of the fields of a message, and of those below it, to any values."""
+    """Set some of the fields of a message, and of its nested messages, to random values."""
     for field in cast("Descriptor", message.DESCRIPTOR).fields:
         if _is_map(field) or rng.random() < 0.4:
             continue
-        held = getattr(message, field.name)
+        current = getattr(message, field.name)
         if field.message_type is None:
             value = _value(field, rng, names, b"" if field.type == field.TYPE_BYTES else 0)
-            held.append(value) if field.is_repeated else setattr(message, field.name, value)
+            current.append(value) if field.is_repeated else setattr(message, field.name, value)
         elif depth:
-            fill(held.add() if field.is_repeated else held, rng, names, depth - 1)
+            fill(current.add() if field.is_repeated else current, rng, names, depth - 1)
 
 
 def _changed_items(
     owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[str]
 ) -> str:
-    held = getattr(owner, field.name)
+    current = getattr(owner, field.name)
     kind = rng.choice(("cleared", "reversed", "value"))
-    if not len(held):
-        added = held.add() if field.message_type else held.append(_value(field, rng, names, 0))
+    if not len(current):
+        added = (
+            current.add() if field.message_type else current.append(_value(field, rng, names, 0))
+        )
         if added is not None and rng.random() < 0.5:
             fill(added, rng, names)
         return "one more"
-    kept = deepcopy(list(held))
+    kept = deepcopy(list(current))
     if kind == "cleared":
         kept = []
     elif kind == "reversed":
@@ -193,71 +198,71 @@ def _changed_items(
         kept = [_value(field, rng, names, one) for one in kept]
     else:
         kept = kept[: rng.randrange(len(kept))]
-    del held[:]
-    held.extend(kept)
+    del current[:]
+    current.extend(kept)
     return f"{kind} {len(kept)}"
 
 
 def _map_value(owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
-    held, (key, value) = getattr(owner, field.name), _entry(field)
+    current, (key, value) = getattr(owner, field.name), _entry(field)
     if value.message_type is not None or key.type != key.TYPE_STRING:
         return "kept"
-    name = rng.choice([*held, rng.choice((*names, *KEYS)).replace("\0", "")])
-    held[name] = _value(value, rng, names, b"" if value.type == value.TYPE_BYTES else 0)
+    name = rng.choice([*current, rng.choice((*names, *KEYS)).replace("\0", "")])
+    current[name] = _value(value, rng, names, b"" if value.type == value.TYPE_BYTES else 0)
     return f"[{name!r:.20}]"
 
 
 def _entry(field: FieldDescriptor) -> tuple[FieldDescriptor, FieldDescriptor]:
-    """Return the fields of key and value of a map."""
+    """Return the key field and the value field of a map."""
     descriptor = field.message_type
     assert descriptor is not None
     return descriptor.fields_by_name["key"], descriptor.fields_by_name["value"]
 
 
-def _value(field: FieldDescriptor, rng: Random, names: Sequence[str], held: Value) -> Value:
+def _value(field: FieldDescriptor, rng: Random, names: Sequence[str], current: Value) -> Value:
     if field.cpp_type in _RANGES:
         least, most = _RANGES[field.cpp_type]
-        near = [int(held) + delta for delta in (-1, 1, 2, 100)]
+        near = [int(current) + delta for delta in (-1, 1, 2, 100)]
         edges = [edge + delta for edge in _EDGES for delta in (-1, 0, 1)]
         values = [*_SIGNED, *near, *near, *edges, least, most]
         return rng.choice([value for value in values if least <= value <= most])
     if field.type == field.TYPE_BYTES:
-        return _bytes(held if isinstance(held, bytes) else b"", rng)
+        return _bytes(current if isinstance(current, bytes) else b"", rng)
     if field.type == field.TYPE_STRING:
         return rng.choice(names)
     if field.enum_type is not None:
         return rng.choice((0, 1, 2, 3, 77, -1, 2**31 - 1))
     if field.type == field.TYPE_BOOL:
-        return not held
+        return not current
     return rng.choice((0.0, -1.0, float("nan"), float("inf"), 1e300))
 
 
-def _bytes(held: bytes, rng: Random) -> bytes:
-    cut = rng.randrange(len(held) + 1)
+def _bytes(data: bytes, rng: Random) -> bytes:
+    cut = rng.randrange(len(data) + 1)
     return rng.choice(
-        (b"", held[:cut], held + held, held * size_of(rng, 2, 50), b"\xff" * 10, bytes(16),
-         rng.randbytes(17), held[:cut] + rng.randbytes(3) + held[cut + 3 :])
+        (b"", data[:cut], data + data, data * size_of(rng, 2, 50), b"\xff" * 10, bytes(16),
+         rng.randbytes(17), data[:cut] + rng.randbytes(3) + data[cut + 3 :])
     )  # fmt: skip
 
 
 def _many(owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[str]) -> str:
-    """Add very many items: empty ones or copies of one, their ids counted on or all the same."""
-    held = getattr(owner, field.name)
+    """Add many items: empty ones or copies of one, with ascending or with equal ids."""
+    current = getattr(owner, field.name)
     if _is_map(field):
         for _ in range(count := size_of(rng, 10, 2000)):
             _map_value(owner, field, rng, [*names[:9], f"k{rng.random()}"])
         return f"{count} entries"
     if field.message_type is None:
-        model = held[0] if len(held) else _value(field, rng, names, 0)
-        count = size_of(rng, 10, _most(8 if isinstance(model, int | float) else len(model)))
-        held.extend([model] * count)
+        model = current[0] if len(current) else _value(field, rng, names, 0)
+        count = size_of(rng, 10, _max_count(8 if isinstance(model, int | float) else len(model)))
+        current.extend([model] * count)
         return f"{count} times"
     kind = rng.choice(("empty", "copies", "same"))
-    model = held[0] if len(held) and kind != "empty" else type(held.add())()
-    count, counted = size_of(rng, 10, _most(model.ByteSize())), kind != "same"
-    first = 1 + max([getattr(one, "id", 0) for one in held], default=0)
+    model = current[0] if len(current) and kind != "empty" else type(current.add())()
+    count, counted = size_of(rng, 10, _max_count(model.ByteSize())), kind != "same"
+    first = 1 + max([getattr(one, "id", 0) for one in current], default=0)
     for number in range(count):
-        one = held.add()
+        one = current.add()
         one.CopyFrom(model)
         if counted and isinstance(getattr(one, "id", None), int):
             one.id = min(first + number, 2**31 - 1)
@@ -266,28 +271,28 @@ def _many(owner: Message, field: FieldDescriptor, rng: Random, names: Sequence[s
     return f"{count} {kind}"
 
 
-def _most(size_bytes: int) -> int:
-    return min(MOST_ITEMS, max(20, MOST_BYTES // (size_bytes + 4)))
+def _max_count(size_bytes: int) -> int:
+    return min(MAX_ITEMS, max(20, MAX_BYTES // (size_bytes + 4)))
 
 
 def _unknown(owner: Message, _field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
-    """Append fields of numbers that no message of the format has."""
-    count = size_of(rng, 10, MOST_ITEMS)
+    """Append unknown fields."""
+    count = size_of(rng, 10, MAX_ITEMS)
     kinds = (b"\xf8\x7f\x01", b"\xfa\x7f\x00", b"\xfd\x7f\0\0\0\0", b"\xfb\x7f\xfc\x7f")
     owner.MergeFromString(b"".join(rng.choices(kinds, k=count)))
     return f"beside {count} unknown fields"
 
 
 def _nested(owner: Message, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
-    """Put an `Any` into an `Any`, again and again."""
-    held, depth = getattr(owner, field.name), size_of(rng, 2, MOST_DEPTH)
+    """Nest an `Any` in an `Any`, many times."""
+    current, depth = getattr(owner, field.name), size_of(rng, 2, MAX_DEPTH)
     for _ in range(depth):
-        held.type_url, held.value = ANY, held.SerializeToString()
+        current.type_url, current.value = ANY, current.SerializeToString()
     return f"{depth} deep"
 
 
 def _full(owner: Message, field: FieldDescriptor, rng: Random, _names: Sequence[str]) -> str:
-    """Let a bitmap hold up to four thousand million numbers."""
+    """Set a bitmap of up to 2**32 numbers."""
     count = size_of(rng, 1, 65536)
     if field.is_repeated:
         getattr(owner, field.name).extend([full_bitmap(count)] * 2)
@@ -305,4 +310,4 @@ FAULTS = (
     Fault(lambda field: bool(field.message_type and field.message_type.name == "Any"), _nested),
     Fault(_is_bitmap, _full),
 )
-"""Kinds of change; the first are for any field, and as likely as all that fit no field."""
+"""Kinds of change; the first applies to any field, and replaces those that fit no field."""

@@ -1,7 +1,8 @@
-"""Random fixed-width values: the shapes that decide how numbers are stored.
+"""Random fixed-width values: distributions that determine how numbers are encoded.
 
-Small ones are bitpacked, runs are run-length encoded, equal ones become a constant, smooth floats
-suit byte-stream-split, random ones stay flat. Every type is built from integers of its own range.
+Small numbers are bitpacked, runs are run-length encoded, equal numbers become a constant, smooth
+floats use byte-stream-split, random numbers stay flat. Every type is built from integers in its
+range.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Integers = Callable[[np.random.Generator, int, int], NDArray[np.int64]]
 """Draws `count` integers below a bound of at most 2**62."""
 
 DAY_MS = 86_400_000
-"""A day in the unit of date64, whose values are whole days."""
+"""A day in milliseconds; values of date64 are whole days."""
 
 _RANGES: dict[pa.DataType, int] = {
     pa.time32("s"): 86_400,
@@ -27,7 +28,7 @@ _RANGES: dict[pa.DataType, int] = {
     pa.date32(): 40_000,
     pa.date64(): 40_000,
 }
-"""Values of a day or calendar: larger ones have no meaning."""
+"""Upper bounds of valid times and dates."""
 
 
 def _runs(numbers: np.random.Generator, count: int, bound: int) -> NDArray[np.int64]:
@@ -50,10 +51,10 @@ INTEGER_PATTERNS: dict[str, Integers] = {
     "random": lambda numbers, count, bound: numbers.integers(0, bound, count),
     "mixed": _mixed,
 }
-"""Shapes of columns of integers by name."""
+"""Distributions of integers by name."""
 
 SPECIAL_FLOATS = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1e-40)
-"""Floats that are easy to lose."""
+"""Floats that conversions often change."""
 
 
 def random_fixed(
@@ -110,5 +111,4 @@ def bitmap_of(validity: NDArray[np.bool_]) -> pa.Buffer | None:
 
 
 def _build(type_: pa.DataType, data: NDArray[np.uint8], validity: NDArray[np.bool_]) -> pa.Array:
-    held = [bitmap_of(validity), pa.py_buffer(data)]
-    return pa.Array.from_buffers(type_, len(validity), held)
+    return pa.Array.from_buffers(type_, len(validity), [bitmap_of(validity), pa.py_buffer(data)])

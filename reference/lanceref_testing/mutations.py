@@ -1,9 +1,9 @@
-"""Mutations: the ways a file is damaged, each with its place, chosen from a seed.
+"""Mutations: damages of a file, drawn from a seed.
 
-A mutation cuts the file, writes over some of its bytes and appends; `apply` gives the damaged
-bytes. About 300 come from one file: truncations, flips of a bit or a byte, huge numbers in place of
-offsets and counts, wrong first bytes of page buffers, buffers and slices of zeros, two buffers
-exchanged, other magics and versions, bytes appended.
+A mutation truncates the file, overwrites some of its bytes, or appends bytes. There are about 300
+for one file: truncations, flips of a bit or a byte, huge numbers in place of offsets and counts,
+other first bytes of page buffers, zeroed buffers and slices, swapped buffers, other magics and
+versions, appended bytes.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SLICES = 16
 APPENDED = b"\x00APPEND"
 
 HUGE = (2**64 - 1, 2**63 - 1, 2**62, 2**40, 2**33)
-"""Numbers that lead nowhere; the size of the file plus one and zero come beside them."""
+"""Numbers beyond any file, besides zero and the size of the file plus one."""
 
 HEADS = tuple((width, byte) for width in (2, 4, 8) for byte in (0xFF, 0x7F, 0x00))
-"""What the first bytes of a page buffer become."""
+"""Replacements for the first bytes of a page buffer: count and value."""
 
 MAGICS = (b"LANX", b"PAR1", bytes(4))
 
@@ -34,12 +34,12 @@ VERSIONS = (
     *((0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4), (3, 0)),
     (0xFFFF, 0xFFFF),
 )
-"""Version words; a file's own words are left out."""
+"""Version words, without those of the file."""
 
-MOST_SWAPS = 3
+MAX_SWAPS = 3
 
 TRUNCATION, FLIP = "truncation", "byte flip"
-"""Kinds of mutations: the file loses its end; one byte changes."""
+"""Kinds of mutations."""
 
 MASKS = (0x01, 0x80, 0xFF)
 """Lowest bit, highest bit, all bits."""
@@ -47,7 +47,7 @@ MASKS = (0x01, 0x80, 0xFF)
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """One damage: bytes kept from the start, patches (offset, bytes) over them, bytes appended."""
+    """One mutation: bytes kept from the start, patches (offset, bytes), appended bytes."""
 
     kind: str
     detail: str
@@ -68,24 +68,24 @@ class Mutation:
         return bytes(damaged) + self.append
 
     def changed(self, data: bytes) -> list[int]:
-        """Return the offsets of the bytes that differ, of those both files have."""
-        places = (range(at, at + len(patch)) for at, patch in self.patches)
+        """Return the offsets of the patched bytes that differ."""
+        ranges = (range(at, at + len(patch)) for at, patch in self.patches)
         damaged = self.apply(data)
-        return [at for place in places for at in place if damaged[at] != data[at]]
+        return [at for patched in ranges for at in patched if damaged[at] != data[at]]
 
 
 def flip(data: bytes, at: int, mask: int) -> Mutation:
-    """Return the change of some bits of a byte."""
+    """Return the mutation that flips the bits of a mask in a byte."""
     return Mutation(FLIP, f"{at}^{mask:02x}", ((at, bytes([data[at] ^ mask])),))
 
 
 def mutations(anatomy: Anatomy, rng: Random) -> list[Mutation]:
-    """Return the mutations of a file that change it, in a fixed order, each once."""
-    found: dict[str, Mutation] = {}
+    """Return the distinct mutations that change a file, in a fixed order."""
+    by_name: dict[str, Mutation] = {}
     for mutation in _all(anatomy, rng):
         if mutation.apply(anatomy.data) != anatomy.data:
-            found.setdefault(mutation.name, mutation)
-    return list(found.values())
+            by_name.setdefault(mutation.name, mutation)
+    return list(by_name.values())
 
 
 def _all(anatomy: Anatomy, rng: Random) -> Iterator[Mutation]:
@@ -150,7 +150,7 @@ def _zeros(anatomy: Anatomy) -> Iterator[Mutation]:
 
 def _swaps(anatomy: Anatomy) -> Iterator[Mutation]:
     data = anatomy.data
-    for one, other in list(combinations(anatomy.buffers, 2))[:MOST_SWAPS]:
+    for one, other in list(combinations(anatomy.buffers, 2))[:MAX_SWAPS]:
         length = min(one[1] - one[0], other[1] - other[0])
         patches = (
             (one[0], data[other[0] : other[0] + length]),

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 BUCKET, TABLE = "bucket", "manifests"
 
 Item: TypeAlias = dict[str, dict[str, str]]
-"""A record of a version, as DynamoDB has it."""
+"""The DynamoDB item of a version."""
 
 State: TypeAlias = tuple[dict[str, bytes], list[Item]]
 """Objects of a table by their paths below its root, and its items."""
 
 
 class ObjectServer:
-    """The server: `options` reach it, `s3` and `dynamodb` look behind the scenes."""
+    """The server: `options` are those of a table; `s3` and `dynamodb` are clients for checks."""
 
     def __init__(self, endpoint: str) -> None:
         keys = {"aws_access_key_id": "key", "aws_secret_access_key": "secret"}
@@ -80,7 +80,7 @@ class ObjectServer:
         return [one for one in every if prefix_of(uri) in one["base_uri"]["S"]]
 
     def state(self, uri: str) -> State:
-        """Return what there is of a table, for `restore`."""
+        """Return the objects and items of a table, for `restore`."""
         root = prefix_of(uri) + "/"
         objects = {
             key: self.s3.get_object(Bucket=BUCKET, Key=root + key)["Body"].read()
@@ -88,9 +88,9 @@ class ObjectServer:
         }
         return objects, self.items(uri)
 
-    def restore(self, uri: str, kept: State) -> None:
-        """Make a table what it was: other objects and items are gone."""
-        root, (objects, items) = prefix_of(uri) + "/", kept
+    def restore(self, uri: str, state: State) -> None:
+        """Replace the objects and items of a table by those of a state."""
+        root, (objects, items) = prefix_of(uri) + "/", state
         for key in self.keys(uri):
             self.s3.delete_object(Bucket=BUCKET, Key=root + key)
         for item in self.items(uri):
@@ -115,8 +115,8 @@ class ObjectServer:
         self._remove(self._item(uri, version))
 
     def _item(self, uri: str, version: int) -> Item:
-        found = {item["version"]["N"]: item for item in self.items(uri)}
-        return found[str(version)]
+        items = {item["version"]["N"]: item for item in self.items(uri)}
+        return items[str(version)]
 
     def _remove(self, item: Item) -> None:
         key = {name: item[name] for name in ("base_uri", "version")}
@@ -124,36 +124,37 @@ class ObjectServer:
 
 
 def prefix_of(uri: str) -> str:
-    """Return where in the bucket a URI points to."""
+    """Return the key prefix of a URI in the bucket."""
     return uri.partition(f"{BUCKET}/")[2].partition("?")[0]
 
 
-class OneByOne:
-    """The application of the server, which answers one request after the other.
+class SerialApplication:
+    """The application of the server, which handles one request at a time.
 
-    moto looks for an object and puts it in two steps: of two conditional puts at once both could
-    succeed, and a commit would be lost.
+    moto looks for an object and puts it in two steps, so that two concurrent conditional puts could
+    both succeed.
     """
 
     def __init__(self) -> None:
-        self._answer, self._lock = DomainDispatcherApplication(create_backend_app), Lock()
+        self._application, self._lock = DomainDispatcherApplication(create_backend_app), Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         with self._lock:
-            answer: Iterable[bytes] = self._answer(environ, start_response)
-            return answer
+            response: Iterable[bytes] = self._application(environ, start_response)
+            return response
 
 
 @contextmanager
 def running() -> Iterator[ObjectServer]:
     """Run a server on a free port."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = make_server("127.0.0.1", 0, OneByOne(), threaded=True)
+    server = make_server("127.0.0.1", 0, SerialApplication(), threaded=True)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     endpoint = f"http://127.0.0.1:{server.port}"
     try:
-        urlopen(Request(f"{endpoint}/moto-api/reset", method="POST")).close()  # moto keeps all
+        # moto keeps the state of earlier servers
+        urlopen(Request(f"{endpoint}/moto-api/reset", method="POST")).close()
         yield ObjectServer(endpoint)
     finally:
         server.shutdown()

@@ -1,7 +1,7 @@
-"""Random strings: the shapes that decide how strings are stored.
+"""Random strings: distributions that determine how strings are encoded.
 
-Few distinct ones become a dictionary, long ones leave the chunks, many similar ones are compressed
-with a symbol table, and equal ones become a constant.
+Few distinct strings become a dictionary, long ones are not stored in chunks, similar ones are
+compressed with a symbol table, and equal ones become a constant.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ STRING_PATTERNS: dict[str, Words] = {
     ],
     "long": _long,
 }
-"""Shapes of string columns by name."""
+"""Distributions of strings by name."""
 
 MAX_LONG = 600
-"""Rows above which long strings are not drawn: a table stays within a few megabytes."""
+"""Most rows of long strings, so that a table has only a few megabytes."""
 
 
 def random_strings(rng: Random, type_: pa.DataType, count: int, labels: set[str]) -> pa.Array:
@@ -48,7 +48,7 @@ def random_strings(rng: Random, type_: pa.DataType, count: int, labels: set[str]
     names = [name for name in STRING_PATTERNS if name != "long" or count <= MAX_LONG]
     name = rng.choice(names)
     labels.add(f"values {name}")
-    bulk = Random(rng.getrandbits(32))  # many draws, which hypothesis would not bear
+    bulk = Random(rng.getrandbits(32))  # too many draws for hypothesis
     words = STRING_PATTERNS[name](bulk, count)
     if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
         return pa.array([word.encode() + b"\xff\x00" for word in words], type_)

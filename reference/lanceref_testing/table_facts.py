@@ -1,8 +1,8 @@
-"""Table facts: what a manifest and its transaction say, but for what no two writes have in common.
+"""Table facts: the comparable content of a manifest and its transaction, for two writers.
 
-What chance or the clock decides is left out: names of files, uuids, timestamps, sizes of files, and
-where a section of the manifest lies. So are sequences of row ids and versions: how they are cut is
-the writer's choice, and who reads the rows sees them.
+Names of files, uuids, timestamps, sizes of files, and offsets of sections of the manifest are left
+out. So are sequences of row ids and versions: their encoding is the writer's choice, and a read of
+the rows compares them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lanceref.proto import table_pb2
 from lanceref.table.manifest import Manifest
 from pyroaring import BitMap
 
-CHANCE = frozenset(
+VOLATILE = frozenset(
     {
         *("timestamp", "transaction_file", "index_section", "transaction_section", "uuid"),
         "version_aux_data",
@@ -27,7 +27,7 @@ CHANCE = frozenset(
         *("inline_created_at_versions", "inline_last_updated_at_versions"),
     }
 )
-"""Names of what no two writes have in common."""
+"""Fields that differ between any two writes."""
 
 UNORDERED = frozenset(
     {
@@ -36,68 +36,73 @@ UNORDERED = frozenset(
         "fields_for_preserving_frag_bitmap",
     }
 )
-"""Lists that the oracle fills from a hash map, or in the order of one that it has so filled."""
+"""Lists that the oracle fills in the order of a hash map."""
 
 _FILE_NAME = re.compile(r"^[0-9a-fA-F-]{30,}\.lance$")
 
 
 def facts(manifest: Manifest, root: str) -> dict[str, object]:
-    """Return what a manifest, its indices and its transaction say; paths become relative."""
+    """Return the comparable content of a manifest, its indices and its transaction.
+
+    Paths below `root` become relative to it.
+    """
     live = {one.id for one in manifest.fragments}
     return {
-        "manifest": plain(_told(manifest.message), root),
-        "indices": plain(sorted((_index(one, live) for one in manifest.indices), key=_entry), root),
-        "transaction": manifest.transaction and plain(_told(manifest.transaction), root),
+        "manifest": normalize(_as_dict(manifest.message), root),
+        "indices": normalize(
+            sorted((_index(one, live) for one in manifest.indices), key=_sort_key), root
+        ),
+        "transaction": manifest.transaction and normalize(_as_dict(manifest.transaction), root),
     }
 
 
-def _told(message: Message) -> dict[str, object]:
-    told: dict[str, object] = MessageToDict(message, preserving_proto_field_name=True)
-    return told
+def _as_dict(message: Message) -> dict[str, object]:
+    content: dict[str, object] = MessageToDict(message, preserving_proto_field_name=True)
+    return content
 
 
 def _index(entry: table_pb2.IndexMetadata, live: Set[int]) -> dict[str, object]:
-    """Return an entry; of several over no live fragment the oracle leaves open which one stays."""
-    told = _told(entry)
+    """Return the content of an entry; the oracle keeps any of several without live fragments."""
+    content = _as_dict(entry)
     if live.isdisjoint(BitMap.deserialize(entry.fragment_bitmap)):
-        return {name: told.get(name) for name in ("name", "fields", "index_details")}
-    return told
+        return {name: content.get(name) for name in ("name", "fields", "index_details")}
+    return content
 
 
-def _entry(index: Mapping[str, object]) -> tuple[str, str]:
-    """Return what entries of an index section are ordered by."""
+def _sort_key(index: Mapping[str, object]) -> tuple[str, str]:
+    """Return the sort key of an entry of the index section."""
     return str(index["name"]), str(index.get("fragment_bitmap"))
 
 
-def plain(value: object, root: str) -> object:
-    """Return a value without what is left to chance."""
+def normalize(value: object, root: str) -> object:
+    """Return a value without volatile fields, with sorted unordered lists and relative paths."""
     if isinstance(value, Mapping):
-        kept = {k: plain(v, root) for k, v in value.items() if k not in CHANCE}
-        if "num_deleted_rows" in kept:
-            kept.pop("id", None)
-        if "fragment_bitmap" in kept:
-            bitmap = b64decode(cast("str", kept["fragment_bitmap"]))
-            kept["fragment_bitmap"] = list(BitMap.deserialize(bitmap))
-            kept["files"] = sorted(cast("list[object]", kept.get("files", [])), key=str)
-            if "Inverted" in str(kept.get("index_details")):
-                del kept["files"]  # how many partitions there are is the writer's choice
-        for name in UNORDERED & kept.keys():
-            kept[name] = sorted(cast("list[object]", kept[name]), key=str)
-        return kept
+        content = {k: normalize(v, root) for k, v in value.items() if k not in VOLATILE}
+        if "num_deleted_rows" in content:
+            content.pop("id", None)
+        if "fragment_bitmap" in content:
+            bitmap = b64decode(cast("str", content["fragment_bitmap"]))
+            content["fragment_bitmap"] = list(BitMap.deserialize(bitmap))
+            content["files"] = sorted(cast("list[object]", content.get("files", [])), key=str)
+            if "Inverted" in str(content.get("index_details")):
+                del content["files"]  # the number of partitions is the writer's choice
+        for name in UNORDERED & content.keys():
+            content[name] = sorted(cast("list[object]", content[name]), key=str)
+        return content
     if isinstance(value, list | tuple):
-        return [plain(one, root) for one in value]
+        return [normalize(one, root) for one in value]
     if isinstance(value, str):
         return "*.lance" if _FILE_NAME.match(value) else value.replace(root, "ROOT")
     return value
 
 
-def apart(left: object, right: object, where: str = "") -> Iterator[str]:
-    """Yield where two plain values differ."""
+def differences(left: object, right: object, path: str = "") -> Iterator[str]:
+    """Yield the paths at which two normalized values differ, with both values."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         for key in sorted({*left, *right}, key=str):
-            yield from apart(left.get(key), right.get(key), f"{where}.{key}")
+            yield from differences(left.get(key), right.get(key), f"{path}.{key}")
     elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
         for number, (one, other) in enumerate(zip(left, right)):
-            yield from apart(one, other, f"{where}[{number}]")
+            yield from differences(one, other, f"{path}[{number}]")
     elif left != right:
-        yield f"{where}: {str(left)[:300]} and {str(right)[:300]}"
+        yield f"{path}: {str(left)[:300]} and {str(right)[:300]}"

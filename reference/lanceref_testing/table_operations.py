@@ -1,8 +1,8 @@
-"""Table operations: everything that changes a table, done to one that has a bit of everything.
+"""Table operations: everything that changes a table, for a table with a bit of everything.
 
-The table has three versions more than its fragments: rows were deleted, a column was added, a
-setting was changed; a tag and a branch hold older versions. Tests and campaigns interrupt the
-operations, and look at what is left.
+The table has a version for each of its three fragments, and versions in which rows were deleted, a
+column was added and a setting was changed; a tag and a branch refer to older versions. Tests and
+campaigns interrupt the operations, and check the table.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 NOW = timedelta(0)
-"""Age of the youngest version that goes in a cleanup."""
+"""Minimum age of the versions that a cleanup removes."""
 
 Operation = Callable[[ModuleType, str], object]
 """Changes the table at a path, by a module with the names of pylance."""
 
 
 def new_rows(ids: Sequence[int], n: int = 0) -> pa.Table:
-    """Return rows without the column that is added later."""
+    """Return rows without the column `twice`, which is added later."""
     values = np.random.default_rng(list(ids)).standard_normal(len(ids) * 4, np.float32)
     return pa.table(
         {
@@ -49,7 +49,7 @@ def build(
     version: str | None = None,
     make: Callable[[Sequence[int]], pa.Table] = new_rows,
 ) -> None:
-    """Make the table of ids from 0 to 29, or one with other columns besides."""
+    """Create the table with ids from 0 to 29; `make` returns the rows of ids."""
     for number in range(3):
         engine.write_dataset(
             make(range(10 * number, 10 * number + 10)),
@@ -67,21 +67,21 @@ def build(
     engine.dataset(uri).update_config({"kind": "x"})
 
 
-def build_early(engine: ModuleType, uri: str) -> None:
-    """Make a table of file version 0.1 with the same columns."""
+def build_legacy(engine: ModuleType, uri: str) -> None:
+    """Create a table of file version 0.1 with the same columns."""
     engine.write_dataset(rows(*range(30)), uri, data_storage_version="legacy")
 
 
 def prepare(engine: ModuleType, operation: str, uri: str) -> None:
-    """Make the table that an operation begins with."""
+    """Create the table on which an operation runs."""
     if operation == "append to 0.1":
-        build_early(engine, uri)
+        build_legacy(engine, uri)
     elif operation != "create":
         build(engine, uri)
 
 
 def cleanup(lance: ModuleType, path: str, options: dict[str, str] | None = None) -> None:
-    """Remove all but the latest version, tags and branches, and every file that nothing needs."""
+    """Remove all versions but the latest, tags and branches, and every unreferenced file."""
     table = lance.dataset(path, storage_options=options)
     branches = [table.checkout_version((name, None)) for name in table.branches.list()]
     for one in (table, *branches):
@@ -107,9 +107,9 @@ ON_ROWS: dict[str, Operation] = {
     "merge insert": _merge_insert,
     "compaction": lambda lance, path: lance.dataset(path).optimize.compact_files(),
 }
-"""Operations on rows by name; `create` begins where no table is."""
+"""Operations on rows by name; `create` runs without a table."""
 
-ON_THE_REST: dict[str, Operation] = {
+ON_METADATA: dict[str, Operation] = {
     "add columns": lambda lance, path: lance.dataset(path).add_columns({"more": "id + 1"}),
     "drop columns": lambda lance, path: lance.dataset(path).drop_columns(["twice"]),
     "cast column": lambda lance, path: lance.dataset(path).alter_columns(
@@ -133,13 +133,13 @@ def _scalar(column: str, kind: str) -> Operation:
     return lambda lance, path: lance.dataset(path).create_scalar_index(column, kind)
 
 
-def _vectors(kind: str, **given: object) -> Operation:
-    options: dict[str, object] = {"num_partitions": 2, **given}
+def _vectors(kind: str, **more: object) -> Operation:
+    options: dict[str, object] = {"num_partitions": 2, **more}
     return lambda lance, path: lance.dataset(path).create_index("v", kind, **options)
 
 
 def _optimize_indices(lance: ModuleType, path: str) -> None:
-    """Bring an index up to date that covers no rows yet."""
+    """Optimize an index that covers no rows."""
     lance.dataset(path).create_scalar_index("id", "BTREE", train=False)
     lance.dataset(path).optimize.optimize_indices()
 
@@ -160,14 +160,14 @@ def _blobs(lance: ModuleType, path: str) -> None:
     sizes = (10, 100_000, 5 << 20)
     values = lance.blob_array([bytes([65 + n]) * size for n, size in enumerate(sizes)])
     schema = pa.schema([lance.blob_field("b")])
-    made = pa.Table.from_arrays([values], schema=schema)
-    lance.write_dataset(made, path, mode="overwrite", data_storage_version="2.2")
+    table = pa.Table.from_arrays([values], schema=schema)
+    lance.write_dataset(table, path, mode="overwrite", data_storage_version="2.2")
 
 
 OF_OTHER_FILES: dict[str, Operation] = {"append to 0.1": ON_ROWS["append"], "blobs": _blobs}
 """Operations on, or to, files of another version."""
 
-OPERATIONS = ON_ROWS | ON_THE_REST | INDEXING | OF_OTHER_FILES
+OPERATIONS = ON_ROWS | ON_METADATA | INDEXING | OF_OTHER_FILES
 
 REMOVALS = ("delete branch", "clean up", "drop")
-"""Operations that take effect at their beginning, and then have files to remove."""
+"""Operations that take effect at their first step, and then remove files."""

@@ -1,4 +1,4 @@
-"""Random tables: a few columns, how to write them, and what is special about them."""
+"""Random tables: a few columns, options of a writer, and labels of their properties."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from lanceref.core.file_versions import FileVersion
 
 from lanceref_testing.arrays import random_array
-from lanceref_testing.knobs import packed_struct, random_knobs
+from lanceref_testing.encoding_metadata import packed_struct, random_metadata
 from lanceref_testing.types import nesting, random_type, type_names
 
 NUM_ROWS = (0, 1, 7, 100, 300, 1000, 1025, 3000, 9000, 25_000)
-"""Sizes of tables: empty, tiny, about the thresholds of writers, several chunks."""
+"""Numbers of rows: none, few, near the thresholds of writers, several chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """A table to be written as a file of `version`.
 
-    `batch_rows` rows go into each batch; `cache_bytes` is what a writer may buffer before it starts
-    a page (None: its default). `labels` say what the table holds, for a census: types (`type
-    int8`), nesting (`depth 2`), null patterns (`nulls some`), value patterns and knobs.
+    Each batch has `batch_rows` rows; a writer may buffer `cache_bytes` before it starts a page
+    (None: its default). `labels` are properties to be counted: types (`type int8`), nesting (`depth
+    2`), patterns of nulls (`nulls some`) and values, and encoding metadata (`knob ...`).
     """
 
     table: pa.Table
@@ -44,7 +44,7 @@ def tables(version: FileVersion, max_depth: int = 4) -> st.SearchStrategy[Sample
 
 
 def draw_sample(rng: Random, version: FileVersion, max_depth: int) -> Sample:
-    """Draw a table of one to four columns and the way to write it."""
+    """Draw a table of one to four columns, and the options of a writer."""
     num_rows = rng.choice(NUM_ROWS)
     labels: set[str] = set()
     columns = [
@@ -74,7 +74,7 @@ def _draw_column(
         array = pa.StructArray.from_arrays(children, fields=list(type_))
     else:
         type_ = random_type(rng, version, rng.randint(0, max_depth))
-        metadata = random_knobs(rng, type_, version)
+        metadata = random_metadata(rng, type_, version)
         nullable = pa.types.is_null(type_) or rng.random() < 0.85
         array = random_array(rng, type_, num_rows, version, nullable=nullable, labels=labels)
     labels |= {f"type {one}" for one in type_names(type_)}

@@ -1,7 +1,7 @@
-"""Texts: random documents and random questions, the same for the same seed.
+"""Texts: random documents and full-text queries, determined by a seed.
 
-Every family of tokenizers has parameters and words of its own. Documents are text, lists of text
-and JSON.
+Every family of tokenizers has its own parameters and words. Documents are texts, lists of texts and
+JSON.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ WORDS = {
     "hästar бежать бегу книги talossa kirjat házak kitaplar أكتب كتاب γράφω the und le der och "
     "och gatti gatto runners corre navegação mulheres ändern őket lasī ők காத்தல் olmak",
 }
-"""Words of families; the others have those of the first."""
+"""Words by family; other families have those of the first."""
 
 FAMILIES = ("simple", "whitespace", "raw", "ngram", "code", "icu", "languages")
 
 REPLACEMENT = "fox the name été"
-"""The text that updates write."""
+"""Text that updates write."""
 
 KINDS = ("match", "match", "and", "fuzzy", "phrase", "multi", "combined", "boost", "boolean")
 
 
 def parameters(family: str, rng: Random) -> dict[str, object]:
-    """Return the parameters of an index."""
+    """Return random parameters of an index."""
     base = {"languages": "simple", "icu": rng.choice(["icu", "icu/split"])}.get(family, family)
-    found: dict[str, object] = {"base_tokenizer": base, "with_position": True}
+    chosen: dict[str, object] = {"base_tokenizer": base, "with_position": True}
     for name in ("stem", "remove_stop_words", "lower_case", "ascii_folding"):
         if rng.random() < 0.2:
-            found[name] = rng.random() < 0.5
+            chosen[name] = rng.random() < 0.5
     if family == "languages":
-        found["language"] = rng.choice(LANGUAGES)
+        chosen["language"] = rng.choice(LANGUAGES)
     if family == "ngram":
-        found["min_ngram_length"] = least = rng.randint(1, 4)
-        found["max_ngram_length"] = least + rng.randint(0, 2)
-        found["prefix_only"] = rng.random() < 0.3
+        chosen["min_ngram_length"] = least = rng.randint(1, 4)
+        chosen["max_ngram_length"] = least + rng.randint(0, 2)
+        chosen["prefix_only"] = rng.random() < 0.3
     if family == "code":
         flags = ("split_identifiers", "split_on_numerics", "preserve_original", "index_operators")
-        found |= {name: rng.random() < 0.6 for name in flags}
+        chosen |= {name: rng.random() < 0.6 for name in flags}
     if rng.random() < 0.2:
-        found["custom_stop_words"] = rng.sample(vocabulary(family), 3)
+        chosen["custom_stop_words"] = rng.sample(vocabulary(family), 3)
     if rng.random() < 0.2:
-        found["max_token_length"] = rng.choice([None, 5, 12])
-    found["block_size"] = rng.choice([128, 128, 256])
-    if found["block_size"] == 128 and family != "code":
-        found["format_version"] = rng.choice([1, 2, 3])
-    return found
+        chosen["max_token_length"] = rng.choice([None, 5, 12])
+    chosen["block_size"] = rng.choice([128, 128, 256])
+    if chosen["block_size"] == 128 and family != "code":
+        chosen["format_version"] = rng.choice([1, 2, 3])
+    return chosen
 
 
 def vocabulary(family: str) -> list[str]:
@@ -66,7 +66,7 @@ def vocabulary(family: str) -> list[str]:
 
 
 def text(family: str, rng: Random, longest: int) -> str:
-    """Return some words, of which the first are frequent."""
+    """Return up to `longest` random words, of which the first of the vocabulary are frequent."""
     words = vocabulary(family)
     if family == "raw":
         longest = 2
@@ -77,7 +77,7 @@ def text(family: str, rng: Random, longest: int) -> str:
 
 
 def document(family: str, rng: Random) -> str:
-    """Return a JSON document."""
+    """Return a random JSON document."""
     return json.dumps(
         {
             "a": text(family, rng, 6),
@@ -91,17 +91,18 @@ def document(family: str, rng: Random) -> str:
 def rows(family: str, count: int, rng: Random, first: int) -> pa.Table:
     """Return rows: texts in `s` and `t`, lists of texts in `l`, JSON in `j`, numbers in `i`."""
 
-    def some(make: object) -> object:
+    def or_null(make: object) -> object:
         return make() if rng.random() > 0.1 else None  # type: ignore[operator]
 
     lists = [
-        some(lambda: [text(family, rng, 6) for _ in range(rng.randint(0, 3))]) for _ in range(count)
+        or_null(lambda: [text(family, rng, 6) for _ in range(rng.randint(0, 3))])
+        for _ in range(count)
     ]
     columns = {
-        "s": pa.array([some(lambda: text(family, rng, 30)) for _ in range(count)], pa.string()),
-        "t": pa.array([some(lambda: text(family, rng, 8)) for _ in range(count)], pa.string()),
+        "s": pa.array([or_null(lambda: text(family, rng, 30)) for _ in range(count)], pa.string()),
+        "t": pa.array([or_null(lambda: text(family, rng, 8)) for _ in range(count)], pa.string()),
         "l": pa.array(lists, pa.list_(pa.string())),
-        "j": pa.array([some(lambda: document(family, rng)) for _ in range(count)], pa.json_()),
+        "j": pa.array([or_null(lambda: document(family, rng)) for _ in range(count)], pa.json_()),
         "i": pa.array(range(first, first + count)),
     }
     return pa.table(columns)
@@ -111,37 +112,37 @@ def _words(family: str, rng: Random, most: int) -> str:
     return " ".join(rng.choices([*vocabulary(family), "zebra"], k=rng.randint(1, most)))
 
 
-def question(
-    family: str, names: ModuleType, rng: Random, columns: str = "sstlj", depth: int = 2
+def draw_query(
+    family: str, classes: ModuleType, rng: Random, columns: str = "sstlj", depth: int = 2
 ) -> object:
-    """Return a query made of the classes of a module, of one of the columns or of `s` and `t`."""
+    """Return a random query of a column, or of `s` and `t`, made of the classes of a module."""
     kind, column = rng.choice(KINDS), rng.choice(columns)
-    operator = names.FullTextOperator.AND if kind == "and" else names.FullTextOperator.OR
+    operator = classes.FullTextOperator.AND if kind == "and" else classes.FullTextOperator.OR
     words = _words(family, rng, 3)
     if column == "j":
         path, words = rng.choice([("a", words), ("b.c", words), ("n", "2.5"), ("b.c.d", "1")])
         words = f"{path},{'number' if path in ('n', 'b.c.d') else 'str'},{words}"
     if kind == "fuzzy":
-        return names.MatchQuery(
+        return classes.MatchQuery(
             words,
             column,
             fuzziness=rng.choice([1, 2]),
             prefix_length=rng.choice([0, 0, 1, 2]),
             max_expansions=rng.choice([50, 50, 2]),
-            operator=rng.choice([names.FullTextOperator.AND, names.FullTextOperator.OR]),
+            operator=rng.choice([classes.FullTextOperator.AND, classes.FullTextOperator.OR]),
         )
     if kind == "phrase":
-        return names.PhraseQuery(words, column)
+        return classes.PhraseQuery(words, column)
     if kind in ("multi", "combined"):
-        make = names.MultiMatchQuery if kind == "multi" else names.CombinedFieldsQuery
+        make = classes.MultiMatchQuery if kind == "multi" else classes.CombinedFieldsQuery
         boosts = [rng.choice([1.0, 1.5]), 1.0]
         return make(_words(family, rng, 3), ["s", "t"], boosts=boosts, operator=operator)
     if kind in ("match", "and") or depth == 0:
         boost = rng.choice([1.0, 2.5])
-        return names.MatchQuery(words, column, boost=boost, operator=operator)
-    parts = [question(family, names, rng, columns, depth - 1) for _ in range(3)]
+        return classes.MatchQuery(words, column, boost=boost, operator=operator)
+    parts = [draw_query(family, classes, rng, columns, depth - 1) for _ in range(3)]
     if kind == "boost":
-        return names.BoostQuery(parts[0], parts[1], negative_boost=rng.choice([0.25, 0.5]))
-    occurs = [rng.choice(list(names.Occur)) for _ in parts[1:]]
-    must = rng.choice([names.Occur.MUST, names.Occur.SHOULD])
-    return names.BooleanQuery([(must, parts[0]), *zip(occurs, parts[1:], strict=True)])
+        return classes.BoostQuery(parts[0], parts[1], negative_boost=rng.choice([0.25, 0.5]))
+    occurs = [rng.choice(list(classes.Occur)) for _ in parts[1:]]
+    must = rng.choice([classes.Occur.MUST, classes.Occur.SHOULD])
+    return classes.BooleanQuery([(must, parts[0]), *zip(occurs, parts[1:], strict=True)])

@@ -1,7 +1,7 @@
 """Random types: every Arrow type that a file version can store.
 
-Types are drawn with a `random.Random`, so that one recipe serves hypothesis (whose `randoms()`
-shrink) and seeded campaigns alike.
+Types are drawn by a `random.Random`, both for hypothesis, whose `randoms()` shrink, and for
+campaigns with seeds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FAMILIES: dict[str, Callable[[Random], pa.DataType]] = {
     ),
     "null": lambda rng: pa.null(),
 }
-"""Families of leaf types; a family is drawn first: numbers and strings more often."""
+"""Families of leaf types; a family is drawn first, numbers and strings more often."""
 
 
 def random_type(rng: Random, version: FileVersion, max_depth: int = 4) -> pa.DataType:
@@ -89,7 +89,7 @@ def may_be_null(type_: pa.DataType, version: FileVersion) -> bool:
 
 
 def nesting(type_: pa.DataType) -> int:
-    """Lists, structs and maps around the deepest leaf."""
+    """Return the number of lists, structs and maps around the deepest leaf."""
     return 1 + max((nesting(child.type) for child in children(type_)), default=-1)
 
 
@@ -106,7 +106,7 @@ def children(type_: pa.DataType) -> list[pa.Field]:
 
 
 def type_names(type_: pa.DataType) -> Iterator[str]:
-    """Yield the name of every type in the tree, for a census: `list`, `int8`, `timestamp` …"""
+    """Yield the name of every type in the tree: `list`, `int8`, `timestamp` …"""
     types = pa.types
     if types.is_dictionary(type_):
         yield "dictionary"

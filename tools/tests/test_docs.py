@@ -12,7 +12,7 @@ from docs_chapters import Shown, case_link, shown, staged
 from docs_links import broken
 from docs_scoreboard import heat_map, pages, scoreboard
 from lance_conformance.cases import Case
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.register import Clause
 from lint_layers import FOLDERS
 from sources import ROOT
@@ -85,10 +85,10 @@ def case(name: str, role: str, status: str = "active") -> Case:
     return Case(Path(), {"id": name, "clauses": clauses, "status": status})
 
 
-def judged(name: str, **outcomes: str) -> Judged:
+def judged(name: str, **outcomes: str) -> ReportData:
     """A report of outcomes by the last part of ids."""
     found = {f"a/any/b/{slug}": outcome for slug, outcome in outcomes.items()}
-    return Judged(name, "1", found, {}, {}, {})
+    return ReportData(name, "1", found, {}, {}, {})
 
 
 def test_a_clause_is_a_block_with_its_text_and_cases():
@@ -145,7 +145,7 @@ CASES = [
     )
 ]
 OUTCOMES = {"file/2.1/b/c": "pass", "file/2.1/b/neg-d": "panic", "table/any/b/c": "unsupported"}
-WHO = [Judged("x", "1", OUTCOMES, {}, {}, {})]
+WHO = [ReportData("x", "1", OUTCOMES, {}, {}, {})]
 
 
 def test_a_row_has_the_three_numbers():

@@ -1,1 +1,1 @@
-"""Benchmarks: the reference against the oracle in the same run, as ratios."""
+"""Benchmarks: ratios of the reference to the oracle, measured in the same run."""

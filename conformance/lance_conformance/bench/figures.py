@@ -1,4 +1,4 @@
-"""Figures: what was measured, of the reference and of the oracle in the same run."""
+"""Figures: measured values of the reference and of the oracle in the same run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measure of one table in one file version, both sides in the same `unit`."""
+    """One measure of one table in one file version, for both in the same `unit`."""
 
     measure: str
     table: str

@@ -1,8 +1,7 @@
-"""Goals: what the figures are held against.
+"""Goals: required values of figures.
 
-A goal speaks of one or more measures over some tables; it is judged per file version, by the
-worst table or by the geometric mean of all. The floor is where a strict run fails; where there is
-no other it is the goal.
+A goal applies to one or more measures of some tables; each file version is judged by the worst
+table or by the geometric mean of all. A strict run fails below the floor, which may equal the goal.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.tables import TABLES
 
 LATER = ("2.0", "2.1", "2.2", "2.3")
-"""Versions whose files both sides open by themselves."""
+"""Versions whose files both implementations open without a dataset."""
 
 EVERY = ("0.1", *LATER)
 
 FSST = "strhigh"
-"""The table whose strings the oracle stores with FSST."""
+"""Table with strings that the oracle compresses by FSST."""
 
 RUN_MIB = 4
-"""Decoded MiB that a scan of the reference yields at a time."""
+"""Decoded MiB of a step of a scan of the reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a measure must reach: at least `goal`, or at most where `at_most`.
+    """Required value of a measure: at least `goal`, or at most with `at_most`.
 
-    `mean` judges by the geometric mean and not by the worst table; `absolute` judges the
-    reference's own figure and not the ratio. Other versions than `versions` are not judged.
+    With `mean` the geometric mean is judged, not the worst table; with `absolute` the value of the
+    reference, not the ratio. Only `versions` are judged.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A goal judged in one version: the value that counts and the table it comes from."""
+    """The verdict on a goal in one version: the judged value and the worst table."""
 
     goal: Goal
     version: str
@@ -63,35 +62,35 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """`goal`, `floor` or `below`: how far the value gets."""
+        """`goal`, `floor` or `below`: the limit that the value reaches."""
         if self.goal.reached(self.value, self.goal.goal):
             return "goal"
         return "floor" if self.goal.reached(self.value, self.goal.floor) else "below"
 
 
-def _of_kernels(numpy: float, compiled: float) -> float:
-    """Return the value that counts here: another one where the compiled kernels are installed."""
+def _by_kernels(numpy: float, compiled: float) -> float:
+    """Return the value for the installed kernels."""
     return compiled if find_spec("numba") else numpy
 
 
 FIXED = ("i32seq", "i32small", "i64rand", "f32")
 
 COPIED = ("i64rand", "f32", "fsl128", "bool", "binlong")
-"""Tables whose values are stored as they are in memory."""
+"""Tables with values that are stored as in memory."""
 
 COUNTS = ("take requests", "take bytes", "row requests", "row bytes")
 
-SCANNED = ("IVF_PQ", "IVF_RQ", "IVF_SQ")
-BUILT = ("IVF_PQ", "IVF_HNSW_SQ")
-"""Vector indices whose queries, and whose training, are judged."""
+QUERY_TYPES = ("IVF_PQ", "IVF_RQ", "IVF_SQ")
+BUILD_TYPES = ("IVF_PQ", "IVF_HNSW_SQ")
+"""Types of vector indices with goals for queries, and for builds."""
 
 GOALS = (
     Goal(
         "P1",
         "scan, mean of all tables",
         ("scan",),
-        _of_kernels(1.3, 1.8),
-        _of_kernels(1.0, 1.3),
+        _by_kernels(1.3, 1.8),
+        _by_kernels(1.0, 1.3),
         ("2.1",),
         mean=True,
     ),
@@ -100,8 +99,8 @@ GOALS = (
         "P2",
         "scan, worst table but FSST",
         ("scan",),
-        _of_kernels(0.6, 1.0),
-        _of_kernels(0.6, 1.0),
+        _by_kernels(0.6, 1.0),
+        _by_kernels(0.6, 1.0),
         ("2.0", "2.1", "2.2"),
         tuple(name for name in TABLES if name != FSST),
     ),
@@ -109,8 +108,8 @@ GOALS = (
         "P3",
         "scan, FSST strings",
         ("scan",),
-        _of_kernels(0.35, 1.2),
-        _of_kernels(0.2, 0.8),
+        _by_kernels(0.35, 1.2),
+        _by_kernels(0.2, 0.8),
         LATER[1:],
         (FSST,),
     ),
@@ -130,20 +129,26 @@ GOALS = (
     Goal("P9", "requests and bytes to open", ("open requests", "open bytes"), 1, 1, at_most=True),
     Goal("P10", "write", ("write",), 0.7, 0.3, EVERY),
     Goal(
-        "P11", "queries of vector indices", ("query",), _of_kernels(0.5, 1.0), 0.5, ("",), SCANNED
+        "P11",
+        "queries of vector indices",
+        ("query",),
+        _by_kernels(0.5, 1.0),
+        0.5,
+        ("",),
+        QUERY_TYPES,
     ),
     Goal(
-        "P12", "building a graph", ("build",), _of_kernels(0.5, 1.0), 0.3, ("",), ("IVF_HNSW_SQ",)
+        "P12", "building a graph", ("build",), _by_kernels(0.5, 1.0), 0.3, ("",), ("IVF_HNSW_SQ",)
     ),
     Goal("P13", "training a product quantizer", ("build",), 3, 1, ("",), ("IVF_PQ",)),
-    Goal("P13 recall", "recall of what was built", ("recall",), 0.98, 0.95, ("",), BUILT),
+    Goal("P13 recall", "recall of what was built", ("recall",), 0.98, 0.95, ("",), BUILD_TYPES),
     Goal("P14", "seconds of the import", ("import",), 0.25, 0.25, ("",), ("",), False, True, True),
 )
-"""The goals that are measured here."""
+"""All goals."""
 
 
 def judge(goals: Iterable[Goal], figures: list[Figure]) -> Iterator[Verdict]:
-    """Yield a verdict for every goal and version that figures are there for."""
+    """Yield a verdict for every goal and version with figures."""
     for goal in goals:
         for version in goal.versions:
             values = {

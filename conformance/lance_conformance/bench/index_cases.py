@@ -1,8 +1,8 @@
-"""Cases of the benchmark of indices: a column, the index over it, and what is asked.
+"""Cases of the benchmark of indices: a column, an index over it, and queries.
 
-Each builder takes the number of rows and returns a column `c` from a fixed seed, of geometries a
-table of it. What is asked are arguments of a scan, or a text `alike`; the numbers in it do not
-depend on the number of rows.
+Each function takes the number of rows, and returns a column from a fixed seed, for geometries a
+table. Queries are arguments of a scan, or a text `alike` for similar texts; they do not depend on
+the number of rows.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ WORDS = 20_000
 """Distinct words of the texts."""
 
 DIMENSION = 64
-"""Numbers of a vector."""
+"""Dimension of vectors."""
 
-Question = Mapping[str, object]
+Query = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An index: `parameters` are those of its type, `configured` those of an `IndexConfig`."""
+    """An index: `parameters` are those of its type, `config` those of an `IndexConfig`."""
 
     type: str
     column: Callable[[int], pa.Array | pa.Table]
-    questions: Mapping[str, Question]
+    queries: Mapping[str, Query]
     parameters: Mapping[str, object] = field(default_factory=dict)
-    configured: Mapping[str, object] | None = None
+    config: Mapping[str, object] | None = None
 
     @property
     def is_vector(self) -> bool:
-        """Whether vectors are indexed."""
+        """Whether it is a vector index."""
         return self.type.startswith("IVF")
 
     def table(self, rows: int) -> pa.Table:
-        """Return a table of so many rows."""
-        made = self.column(rows)
-        return made if isinstance(made, pa.Table) else pa.table({"c": made})
+        """Return a table of `rows` rows."""
+        column = self.column(rows)
+        return column if isinstance(column, pa.Table) else pa.table({"c": column})
 
 
 def _rng() -> np.random.Generator:
@@ -53,12 +53,12 @@ def _rng() -> np.random.Generator:
 
 
 def shuffled(rows: int) -> pa.Array:
-    """int64, every number below twice the rows that is even, in any order."""
+    """int64, the even numbers below twice the number of rows, in random order."""
     return pa.array(_rng().permutation(np.arange(0, 2 * rows, 2)))
 
 
-def rising(rows: int) -> pa.Array:
-    """int64, the even numbers in their order."""
+def ascending(rows: int) -> pa.Array:
+    """int64, the even numbers in ascending order."""
     return pa.array(np.arange(0, 2 * rows, 2))
 
 
@@ -77,7 +77,7 @@ def lists(rows: int) -> pa.Array:
 
 
 def names(rows: int) -> pa.Array:
-    """Strings with a common frame and the number of the row in base 36, mixed."""
+    """Strings with a common prefix and suffix around a hash of the row number in base 36."""
     numbers = (np.arange(rows, dtype=np.uint64) * np.uint64(2_654_435_761)) % np.uint64(2**32)
     return pa.array([f"user {np.base_repr(number, 36).lower()} of item" for number in numbers])
 
@@ -90,7 +90,7 @@ def documents(rows: int) -> pa.Array:
 
 
 def texts(rows: int) -> pa.Array:
-    """Texts of 10 words, the k-th of which comes up about 1/k as often as the first."""
+    """Texts of 10 words from a Zipf distribution."""
     rng = _rng()
     words = pa.array([_word(number) for number in range(WORDS)])
     drawn = np.minimum(rng.zipf(1.3, 10 * rows) - 1, WORDS - 1)
@@ -99,7 +99,7 @@ def texts(rows: int) -> pa.Array:
 
 
 def points(rows: int) -> pa.Table:
-    """Points of a square whose sides are 1 000."""
+    """Points in a square with sides of 1 000."""
     type_ = pa.struct([pa.field(axis, pa.float64(), nullable=False) for axis in "xy"])
     x, y = (pa.array(axis) for axis in _rng().uniform(0, 1000, (2, rows)))
     name = {"ARROW:extension:name": "geoarrow.point"}
@@ -122,15 +122,15 @@ def _word(number: int) -> str:
     return "".join(syllables[number // 50**place % 50] for place in range(3))
 
 
-def _filters(**conditions: str) -> dict[str, Question]:
-    """Return conditions as arguments of scans that want row ids only."""
+def _filters(**conditions: str) -> dict[str, Query]:
+    """Return conditions as arguments of scans of row ids."""
     return {
         name: {"filter": text, "columns": [], "with_row_id": True}
         for name, text in conditions.items()
     }
 
 
-def _searches(**words: str) -> dict[str, Question]:
+def _searches(**words: str) -> dict[str, Query]:
     """Return searches for the ten best rows."""
     return {
         name: {"full_text_query": text, "columns": ["_score"], "with_row_id": True, "limit": 10}
@@ -138,8 +138,8 @@ def _searches(**words: str) -> dict[str, Question]:
     }
 
 
-def _nearest(**options: object) -> Question:
-    """Return a search for the ten vectors nearest to one of the first."""
+def _nearest(**options: object) -> Query:
+    """Return a search for the ten nearest vectors."""
     nearest = {"column": "c", "q": np.full(DIMENSION, 0.25, np.float32), "k": 10, **options}
     return {"nearest": nearest, "columns": ["_distance"], "with_row_id": True}
 
@@ -152,13 +152,13 @@ PRODUCTS: Mapping[str, object] = {"num_sub_vectors": 16}
 ORDERED = _filters(point="c = 500", range="c >= 400 AND c < 900", several="c IN (2, 400, 1000)")
 
 ALIKE = " ".join(map(_word, range(10)))
-"""A text of the words that come up most."""
+"""A text of the most frequent words."""
 
 CASES = (
     Case("BTREE", shuffled, ORDERED),
     Case("BITMAP", few, _filters(point="c = 42", range="c < 3", several="c IN (2, 40, 70)")),
-    Case("ZONEMAP", rising, ORDERED),
-    Case("BLOOMFILTER", rising, _filters(point="c = 500", several="c IN (2, 400, 1000)")),
+    Case("ZONEMAP", ascending, ORDERED),
+    Case("BLOOMFILTER", ascending, _filters(point="c = 500", several="c IN (2, 400, 1000)")),
     Case("NGRAM", names, _filters(rare="contains(c, '1z1')", common="contains(c, 'r 1')")),
     Case(
         "LABEL_LIST",
@@ -174,7 +174,7 @@ CASES = (
         "JSON",
         documents,
         _filters(point="json_get_int(c, 'n') = 42", range="json_get_int(c, 'n') < 3"),
-        configured={"target_index_type": "btree", "path": "n"},
+        config={"target_index_type": "btree", "path": "n"},
     ),
     Case("FM", names, _filters(rare="contains(c, '1z1z')", common="contains(c, '1z')"), {}, {}),
     Case(
@@ -191,4 +191,4 @@ CASES = (
     Case("IVF_HNSW_PQ", vectors, SEARCHES, {**GRAPH, **PRODUCTS}),
     Case("IVF_HNSW_SQ", vectors, SEARCHES, GRAPH),
 )
-"""Every type, with the questions it answers."""
+"""Every type of index with its queries."""

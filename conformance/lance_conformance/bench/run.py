@@ -1,4 +1,4 @@
-"""A run of the benchmark: the tables in each version, measured as far as some goals need it."""
+"""A run of the benchmark: the measures that the goals need, for each table and version."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance.bench import access, fresh, scan, vectors, writing
+from lance_conformance.bench import random_access, scan, subprocesses, vectors, writing
+from lance_conformance.bench.engines import LEGACY, ORACLE
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import Goal
-from lance_conformance.bench.sides import LEGACY, ORACLE
 from lance_conformance.bench.tables import REFUSED, TABLES
 
 ACCESS_ROUNDS = 7
-"""Timed rounds of a take: each lasts a few milliseconds."""
+"""Timed rounds of a take, which has a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Decoded MiB of a table that is read and of one that is written, and timed rounds."""
+    """Decoded MiB of tables for reads and for writes, and the number of timed rounds."""
 
     read_mib: int
     write_mib: int
@@ -31,9 +31,9 @@ class Size:
 def run(
     folder: Path, versions: list[str], tables: list[str], goals: list[Goal], size: Size
 ) -> Iterator[Figure]:
-    """Yield figures as they are measured; files are made in `folder` and removed after use."""
+    """Yield figures as they are measured; files are written to `folder` and removed after use."""
     if any("import" in goal.measures for goal in goals):
-        yield fresh.imports(size.rounds)
+        yield subprocesses.imports(size.rounds)
     if any({"query", "build", "recall"} & {*goal.measures} for goal in goals):
         yield from vectors.vectors(folder, size.read_mib, size.rounds)
     for name in tables:
@@ -64,9 +64,9 @@ def _read(
             if figure.measure in needed:
                 yield figure
     if "take" in needed:
-        yield access.take(path, name, version, len(table), ACCESS_ROUNDS)
-    for figure in access.requests(path, name, version, len(table)):
+        yield random_access.take(path, name, version, len(table), ACCESS_ROUNDS)
+    for figure in random_access.requests(path, name, version, len(table)):
         if figure.measure in needed:
             yield figure
     if "memory" in needed:
-        yield fresh.memory(path, name, version)
+        yield subprocesses.memory(path, name, version)

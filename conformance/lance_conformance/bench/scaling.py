@@ -1,7 +1,7 @@
-"""Scaling: what a row costs in small and in large tables, and what memory is needed.
+"""Scaling: the time per row and the memory for small and for large tables.
 
-The oracle writes tables of one, four, ... million rows in files of a million, and an index over
-them. Each step is timed on one core, by processor time. Batches are made as they are written.
+The oracle writes tables of one, four, ... million rows in files of a million, with an index. Each
+step is timed on one core, by processor time.
 
     python -m lance_conformance.bench.scaling --millions 1 4 16 64
 """
@@ -23,22 +23,22 @@ import lanceref
 import numpy as np
 import pyarrow as pa
 
+from lance_conformance.bench.engines import ENGINES, ORACLE, OURS, pin_to_one_core
 from lance_conformance.bench.figures import Figure
-from lance_conformance.bench.fresh import peak
-from lance_conformance.bench.race import race
-from lance_conformance.bench.sides import ORACLE, OURS, SIDES, pin_to_one_core
+from lance_conformance.bench.subprocesses import peak
+from lance_conformance.bench.timing import time_in_turn
 
 MODULE = "lance_conformance.bench.scaling"
-"""What a process of its own runs, whose memory is measured."""
+"""Module that subprocesses run, for measurements of memory."""
 
 MILLION = 10**6
 
 STEP = 48_271_793
-"""Distance of neighbouring keys among all even numbers: it has no factor in common with a table's
-rows, so each number comes once, and neighbours lie in other pages of the index."""
+"""Distance of consecutive keys among the even numbers. It is coprime to the number of rows, so that
+each number occurs once, and consecutive keys are in different pages of the index."""
 
-SEED, TAKEN = 20_261_128, 1000
-"""Seed of the random numbers; how many rows are taken."""
+SEED, TAKE_ROWS = 20_261_128, 1000
+"""Seed of the random numbers; rows of a take."""
 
 UNITS = {
     "scan": "ns/row",
@@ -49,13 +49,13 @@ UNITS = {
     "validate": "ns/row",
     "validate MiB": "MiB",
 }
-"""What is measured: a scan of all columns, a thousand rows taken of each million, a thousand of all
-rows, one row found by an index, the most memory of a scan in a process of its own, validation with
-all values in another, and the most memory of that."""
+"""Measures: a scan of all columns, a take of a thousand rows per million, a take of a thousand of
+all rows, a query of one row by an index, the peak memory of a scan in a subprocess, the time of a
+deep validation, and its peak memory."""
 
 
 def batches(rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield a table: every even number below twice its rows, in any order, and random floats."""
+    """Yield batches of the even numbers below twice `rows`, permuted, and of random floats."""
     random = np.random.default_rng(SEED)
     for start in range(0, rows, MILLION):
         numbers = np.arange(start, min(start + MILLION, rows), dtype=np.int64)
@@ -64,13 +64,13 @@ def batches(rows: int) -> Iterator[pa.RecordBatch]:
 
 
 def write(path: Path, rows: int, *, indexed: bool = True) -> None:
-    """Write a table, with a BTREE where it is to be `indexed`."""
+    """Write a table, with a BTREE if `indexed`."""
     parts = batches(rows)
     first = next(parts)
     stream = pa.RecordBatchReader.from_batches(first.schema, _chain(first, parts))
-    made = ORACLE.tables().write_dataset(stream, str(path), max_rows_per_file=MILLION)
+    table = ORACLE.tables().write_dataset(stream, str(path), max_rows_per_file=MILLION)
     if indexed:
-        made.create_scalar_index("k", "BTREE")
+        table.create_scalar_index("k", "BTREE")
 
 
 def _chain(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -79,27 +79,31 @@ def _chain(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[
 
 
 def run(folder: Path, millions: int, rounds: int) -> Iterator[Figure]:
-    """Yield the figures of a table; it is removed after use."""
+    """Yield the figures of a table, which is removed after use."""
     rows, path = millions * MILLION, folder / f"{millions}"
     write(path, rows)
     random = np.random.default_rng(SEED)
-    taken, spread = (
+    many, few = (
         np.sort(random.choice(rows, min(rows, count), replace=False)).tolist()
-        for count in (TAKEN * millions, TAKEN)
+        for count in (TAKE_ROWS * millions, TAKE_ROWS)
     )
-    opened = {side.name: side.tables().dataset(str(path)) for side in SIDES}
-    asked = {"filter": f"k = {rows // 2 * 2}", "columns": [], "with_row_id": True}
+    opened = {engine.name: engine.tables().dataset(str(path)) for engine in ENGINES}
+    query = {"filter": f"k = {rows // 2 * 2}", "columns": [], "with_row_id": True}
     steps: dict[str, tuple[float, Callable[[Any], object]]] = {
-        "scan": (1e9 / rows, drain),
-        "take": (1e6 / len(taken), lambda table: table.take(taken)),
-        "spread": (1e6 / len(spread), lambda table: table.take(spread)),
-        "query": (1e3, lambda table: table.to_table(**asked)),
+        "scan": (1e9 / rows, scan),
+        "take": (1e6 / len(many), lambda table: table.take(many)),
+        "spread": (1e6 / len(few), lambda table: table.take(few)),
+        "query": (1e3, lambda table: table.to_table(**query)),
     }
     for name, (scale, step) in steps.items():
-        times = race({side: partial(step, table) for side, table in opened.items()}, rounds)
+        times = time_in_turn(
+            {engine: partial(step, table) for engine, table in opened.items()}, rounds
+        )
         yield _figure(name, millions, scale * times[OURS.name], scale * times[ORACLE.name])
-    yield _figure("scan MiB", millions, *(_alone(side.name, path)[1] for side in SIDES))
-    seconds, memory = _alone("validate", path)
+    yield _figure(
+        "scan MiB", millions, *(_measure_alone(engine.name, path)[1] for engine in ENGINES)
+    )
+    seconds, memory = _measure_alone("validate", path)
     yield _figure("validate", millions, 1e9 / rows * seconds, float("nan"))
     yield _figure("validate MiB", millions, memory, float("nan"))
     shutil.rmtree(path)
@@ -109,25 +113,25 @@ def _figure(name: str, millions: int, ours: float, oracle: float) -> Figure:
     return Figure(name, f"{millions} M", "", ours, oracle, UNITS[name])
 
 
-def drain(table: Any) -> None:
-    """Read every batch of a table and drop it at once."""
+def scan(table: Any) -> None:
+    """Read every batch of a table, and drop it at once."""
     for batch in table.scanner().to_batches():
         del batch
 
 
-def _alone(step: str, path: Path) -> tuple[float, float]:
-    """Return the seconds that a step takes in a process of its own, and the MiB."""
+def _measure_alone(step: str, path: Path) -> tuple[float, float]:
+    """Return the seconds and the MiB of a step in a subprocess."""
     command = [sys.executable, "-W", "ignore", "-m", MODULE, "--alone", step, str(path)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    seconds, memory = map(float, done.stdout.splitlines()[-1].split())
+    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    seconds, memory = map(float, result.stdout.splitlines()[-1].split())
     return seconds, memory
 
 
 def _step(name: str, path: str) -> Callable[[], object]:
-    """Return a scan by the side of this name, or a validation; what it imports is imported."""
+    """Return a scan by an engine, or a validation, after its imports."""
     if name != "validate":
-        table = next(side for side in SIDES if side.name == name).tables().dataset(path)
-        return partial(drain, table)
+        table = next(engine for engine in ENGINES if engine.name == name).tables().dataset(path)
+        return partial(scan, table)
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / "small", MILLION // 10)
         lanceref.validate(Path(folder) / "small", deep=True)
@@ -141,19 +145,19 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", help="where tables are made; a temporary one by default")
     parser.add_argument("--alone", nargs=2, metavar=("STEP", "PATH"), help="time and memory")
-    given = parser.parse_args()
+    options = parser.parse_args()
     pin_to_one_core()
-    if given.alone:
-        step = _step(*given.alone)
+    if options.alone:
+        step = _step(*options.alone)
         before, start = peak(), time.process_time()
         step()
         print(time.process_time() - start, peak() - before)
         return
     print(f"{'what':<13} {'rows':<6} {'unit':<8} {'ours':>9} {'oracle':>10}", flush=True)
     first: dict[str, Figure] = {}
-    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        for millions in given.millions:
-            for one in run(Path(folder), millions, given.rounds):
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        for millions in options.millions:
+            for one in run(Path(folder), millions, options.rounds):
                 growth = one.ours / first.setdefault(one.measure, one).ours
                 line = f"{one.measure:<13} {one.table:<6} {one.unit:<8}"
                 print(f"{line} {one.ours:>9.4g} {one.oracle:>10.4g}   x{growth:.2f}", flush=True)

@@ -1,7 +1,7 @@
-"""Plain processes: how much more work two of them do than one, without Spark.
+"""Plain processes: the speedup by two processes without Spark.
 
-Two that read and write memory at once slow each other down. What two slots of Spark bring is at
-most that, less what one slot already takes of the second processor.
+It limits the speedup by two slots of Spark, of which one already uses a part of the second
+processor.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _SPAWN = get_context("spawn")
 
 
 def scaling(name: str, seconds: float, rounds: int) -> float:
-    """Return how much more of a pipeline's work two processes do than one; a median of rounds.
+    """Return the speedup of the work of a pipeline by two processes, the median of the rounds.
 
-    Each does the work of one task over and over, for about so many seconds when it is alone.
+    Each process repeats the work of one task, for about `seconds` if it is alone.
     """
     with tempfile.TemporaryDirectory() as folder:
         PIPELINES[name].prepare(Path(folder), 1, LARGE_ROWS)
@@ -38,26 +38,26 @@ def scaling(name: str, seconds: float, rounds: int) -> float:
 
 
 def _seconds(name: str, folder: str, times: int, processes: int) -> float:
-    """Return how long the slowest of so many processes takes, all at once."""
+    """Return the seconds of the slowest of several concurrent processes."""
     for variable in THREADS:
         os.environ.setdefault(variable, "1")
-    start, took = _SPAWN.Barrier(processes), _SPAWN.Queue()
-    given = (name, folder, times, start, took)
-    children = [_SPAWN.Process(target=_work, args=given) for _ in range(processes)]
+    start, timings = _SPAWN.Barrier(processes), _SPAWN.Queue()
+    arguments = (name, folder, times, start, timings)
+    children = [_SPAWN.Process(target=_work, args=arguments) for _ in range(processes)]
     for child in children:
         child.start()
     for child in children:
         child.join()
-    slowest: float = max(took.get(timeout=1) for _ in children)
+    slowest: float = max(timings.get(timeout=1) for _ in children)
     return slowest
 
 
-def _work(name: str, folder: str, times: int, start: Barrier, took: Queue[float]) -> None:
-    """Do a task so many times, after one that does not count and when all are there."""
+def _work(name: str, folder: str, times: int, start: Barrier, timings: Queue[float]) -> None:
+    """Repeat a task, after one that is not timed, when all processes are ready."""
     share = PIPELINES[name].share
     share(Path(folder), LARGE_ROWS)
     start.wait()
     began = time.perf_counter()
     for _ in range(times):
         share(Path(folder), LARGE_ROWS)
-    took.put(time.perf_counter() - began)
+    timings.put(time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""Work for Spark: the pipelines that are measured, each in as many tasks as are asked for."""
+"""Work for Spark: the measured pipelines, each with a given number of tasks."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ SMALL_ROWS, LARGE_ROWS = 10, 100_000
 """Rows of a task."""
 
 DIMENSION = 96
-"""Numbers of a vector: the fragments of large work are more than a unit of validation."""
+"""Dimension of vectors, for which fragments of large work exceed a unit of validation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """What is done before the clock starts, and what is timed and can be done again: both get
-    folder, tasks, rows. `share` is the work of one task without Spark; it gets folder and rows
-    and returns how many rows, units of validation or cases it did."""
+    """A function that prepares the folder, and one that is timed and can be repeated.
+
+    Both get folder, tasks, rows. `share` is the work of one task without Spark; it gets folder and
+    rows, and returns its number of rows, units of validation or cases.
+    """
 
     prepare: Callable[[Path, int, int], None]
     run: Callable[[SparkSession, Path, int, int], None]
@@ -40,7 +42,7 @@ class Pipeline:
 
 
 def _table(folder: Path, tasks: int, rows: int) -> None:
-    """Write a table of a fragment for each task, alike in all but the ids."""
+    """Write a table with a fragment for each task, which differ in the ids alone."""
     random = np.random.default_rng(3)
     vectors = random.standard_normal(rows * DIMENSION, np.float32)
     words = random.choice(np.array([f"word{n}" for n in range(5000)]), (rows, 8))
@@ -79,20 +81,20 @@ def _write_share(folder: Path, rows: int) -> int:
     numbers = np.arange(10 * rows)
     names = pa.array([f"row {number}" for number in range(rows)] * 10)
     data = pa.table([numbers, names, numbers / 7], names=["id", "name", "value"])
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        return pylanceref.write_dataset(data, place, mode="overwrite").count_rows()
+    with tempfile.TemporaryDirectory(dir=folder) as path:
+        return pylanceref.write_dataset(data, path, mode="overwrite").count_rows()
 
 
 def _validate(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
-    _sound(validate_with(Tasks(session), _uri(folder), deep=True))
+    _check(validate_with(Tasks(session), _uri(folder), deep=True))
 
 
 def _validate_share(folder: Path, rows: int) -> int:
-    return _sound(validate_with(Loop(), _uri(folder), deep=True))
+    return _check(validate_with(Loop(), _uri(folder), deep=True))
 
 
-def _sound(report: Report) -> int:
-    """Return how many units were looked at, and fail for a finding."""
+def _check(report: Report) -> int:
+    """Return the number of validated units. Raises AssertionError for a finding."""
     assert not report.findings, json.dumps([str(one) for one in report.findings])
     return len(report.checked)
 
@@ -109,15 +111,15 @@ def _index_share(folder: Path, rows: int) -> int:
 
 
 def _corpus(session: SparkSession, folder: Path, tasks: int, rows: int) -> None:
-    """Make one case in each task of small work, else as many as a job has."""
+    """Make one case in each task of small work, or as many as a job of the corpus has."""
     each = CASES_OF_A_JOB if rows > CASES_OF_A_JOB else 1
-    place = Corpus(str(folder / uuid4().hex), 1, False)
-    make_corpus(Tasks(session), place, tasks * each, ["2.1"], each)
+    corpus = Corpus(str(folder / uuid4().hex), 1, False)
+    make_corpus(Tasks(session), corpus, tasks * each, ["2.1"], each)
 
 
 def _corpus_share(folder: Path, rows: int) -> int:
-    place = Corpus(str(folder / uuid4().hex), 1, False)
-    return len(make_corpus(Loop(), place, CASES_OF_A_JOB, ["2.1"], CASES_OF_A_JOB))
+    corpus = Corpus(str(folder / uuid4().hex), 1, False)
+    return len(make_corpus(Loop(), corpus, CASES_OF_A_JOB, ["2.1"], CASES_OF_A_JOB))
 
 
 PIPELINES = {

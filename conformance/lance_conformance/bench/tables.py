@@ -1,6 +1,7 @@
-"""The eleven tables of the scan benchmark.
+"""Tables of the scan benchmark.
 
-Each builder takes the decoded size in MiB and returns a table of one column `c`, from a fixed seed.
+Each function takes the decoded size in MiB, and returns a table of one column `c`, from a fixed
+seed.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def fsl128(mib: int) -> pa.Table:
 
 
 def boolean(mib: int) -> pa.Table:
-    """Booleans, half of them true; as many rows as the int32 tables have."""
+    """Booleans, half of them true; as many rows as the int32 tables."""
     return _table(pa.array(_rng().random(mib * 2**18) < 0.5))
 
 
@@ -60,7 +61,7 @@ def strlow(mib: int) -> pa.Table:
 
 
 def strhigh(mib: int) -> pa.Table:
-    """Strings with a common frame and a random number."""
+    """Strings with a common prefix and suffix around a random number."""
     numbers = _rng().integers(0, 10**9, mib * 2**20 // 38)
     return _table(pa.array([f"user/{n}@example.com/item" for n in numbers]))
 
@@ -108,7 +109,7 @@ TABLES: dict[str, Callable[[int], pa.Table]] = {
     "listi32": listi32,
     "structnull": structnull,
 }
-"""Builder by name."""
+"""Functions by name of the table."""
 
 REFUSED = {("structnull", "2.0")}
-"""What the oracle refuses to write: 2.0 has no struct validity."""
+"""Tables that the oracle refuses to write: 2.0 has no struct validity."""

@@ -1,8 +1,8 @@
-"""Vector benchmark: indices that both sides build and search, one core, one partition.
+"""Vector benchmark: both implementations build and search indices of one partition, on one core.
 
-Both search the same index, ours, so that they do the same; the index that each has built is asked
-by itself for its recall. Where faiss or hnswlib is installed, what these take lies beside it, in
-the place of ours: for orientation, not to be judged.
+Both search the index of the reference, so that they do the same work; the recall is that of the
+index that each has built. If faiss or hnswlib is installed, its build time is reported in place of
+the reference's, without a goal.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Any
 
 import numpy as np
 
+from lance_conformance.bench.engines import ENGINES, OURS
 from lance_conformance.bench.figures import Figure
-from lance_conformance.bench.race import race
-from lance_conformance.bench.recall import ask, stored
-from lance_conformance.bench.recall_data import Data, K, places
-from lance_conformance.bench.sides import OURS, SIDES
+from lance_conformance.bench.recall import recall, store
+from lance_conformance.bench.recall_data import Data, K, clustered
+from lance_conformance.bench.timing import time_in_turn
 
 SEED = 11
 DIMENSION = 64
 ROWS_PER_MIB = 2**18 // DIMENSION
 
 GRAPH_ROWS = 10_000
-"""Rows of an index with a graph, at most: one partition has one graph."""
+"""Most rows of an index with a graph."""
 
-ASKED = 40
-"""Queries that are timed; recall counts all there are."""
+TIMED_QUERIES = 40
+"""Queries that are timed; the recall is over all."""
 
 PRODUCTS = 16
 """Sub-vectors of a product quantizer."""
@@ -42,44 +42,48 @@ TYPES: dict[str, dict[str, object]] = {
     "IVF_SQ": {},
     "IVF_HNSW_SQ": {"m": 20, "ef_construction": 150},
 }
-"""Types that are built, and their parameters."""
+"""Types of indices, and their parameters."""
 
 
 def vectors(folder: Path, mib: int, rounds: int) -> Iterator[Figure]:
     """Yield queries and thousands of rows per second, and recall, of every type."""
-    whole = places(mib * ROWS_PER_MIB, DIMENSION, SEED)
-    small = places(min(GRAPH_ROWS, mib * ROWS_PER_MIB), DIMENSION, SEED)
+    whole = clustered(mib * ROWS_PER_MIB, DIMENSION, SEED)
+    small = clustered(min(GRAPH_ROWS, mib * ROWS_PER_MIB), DIMENSION, SEED)
     for name, parameters in TYPES.items():
         data = small if "HNSW" in name else whole
-        paths = {side.name: stored(data, str(folder / f"{name}-{side.name}")) for side in SIDES}
-        seconds, recall = {}, {}
-        for side in SIDES:
-            dataset = side.tables().dataset(paths[side.name])
+        paths = {
+            engine.name: store(data, str(folder / f"{name}-{engine.name}")) for engine in ENGINES
+        }
+        seconds, recalls = {}, {}
+        for engine in ENGINES:
+            dataset = engine.tables().dataset(paths[engine.name])
             build = partial(dataset.create_index, "v", name, num_partitions=1, **parameters)
-            seconds[side.name] = _timed(build)
-            recall[side.name] = ask(side.tables(), paths[side.name], data, 1, None)
-        speed = {side: len(data.vectors) / 1e3 / taken for side, taken in seconds.items()}
+            seconds[engine.name] = _timed(build)
+            recalls[engine.name] = recall(engine.tables(), paths[engine.name], data, 1, None)
+        speed = {engine: len(data.vectors) / 1e3 / taken for engine, taken in seconds.items()}
         yield Figure("build", name, "", speed["ours"], speed["oracle"], "krows/s")
-        yield Figure("recall", name, "", recall["ours"], recall["oracle"], f"of {K}")
+        yield Figure("recall", name, "", recalls["ours"], recalls["oracle"], f"of {K}")
         yield _queries(name, data, paths[OURS.name], rounds)
         yield from _orientation(name, data, speed["oracle"])
 
 
 def _queries(name: str, data: Data, path: str, rounds: int) -> Figure:
     def run(dataset: Any) -> None:
-        for query in data.queries[:ASKED]:
+        for query in data.queries[:TIMED_QUERIES]:
             nearest = {"column": "v", "q": query, "k": K, "nprobes": 1}
             dataset.to_table(nearest=nearest, columns=["i", "_distance"])
 
-    times = race({side.name: partial(run, side.tables().dataset(path)) for side in SIDES}, rounds)
-    ours, oracle = (ASKED / times[side.name] for side in SIDES)
+    times = time_in_turn(
+        {engine.name: partial(run, engine.tables().dataset(path)) for engine in ENGINES}, rounds
+    )
+    ours, oracle = (TIMED_QUERIES / times[engine.name] for engine in ENGINES)
     return Figure("query", name, "", ours, oracle, "1/s")
 
 
 def _orientation(name: str, data: Data, oracle: float) -> Iterator[Figure]:
-    """Yield how fast others build what is like an index, where they are installed."""
-    for package, (like, build) in OTHERS.items():
-        if like == name and find_spec(package):
+    """Yield the speed of building an equivalent index by other packages, if installed."""
+    for package, (equivalent, build) in OTHERS.items():
+        if equivalent == name and find_spec(package):
             speed = len(data.vectors) / 1e3 / _timed(partial(build, data))
             yield Figure(f"{package} build", name, "", speed, oracle, "krows/s")
 
@@ -100,7 +104,7 @@ OTHERS: dict[str, tuple[str, Callable[[Data], None]]] = {
     "faiss": ("IVF_PQ", _faiss),
     "hnswlib": ("IVF_HNSW_SQ", _hnswlib),
 }
-"""Packages by name, the type that is like theirs, and what builds it."""
+"""By package, the equivalent type and the function that builds the index."""
 
 
 def _timed(run: Callable[[], object]) -> float:

@@ -1,8 +1,8 @@
-"""Workers: how much faster two processes scan and validate a table than one.
+"""Workers: the speedup of scans and validations by two processes.
 
-The table has no index: one process holds the rows of a segment against the table. The processes
-are started and have worked before they are timed, by the time that passes. What two of this
-machine can do at most is printed as well: both add up an array of their own, in memory.
+The table has no index, since one process compares all rows of a segment. The processes run once
+before they are timed, by wall-clock time. The upper bound of the machine is printed as well: the
+speedup of sums of arrays in memory.
 
     python -m lance_conformance.bench.workers --millions 16
 """
@@ -25,13 +25,13 @@ import pylanceref
 from lanceref_spark.jobs import spread
 from lanceref_spark.validation import validate_with
 
-from lance_conformance.bench.scaling import MILLION, drain, write
+from lance_conformance.bench.scaling import MILLION, scan, write
 
 JOBS = 8
-"""Jobs of a scan, each of some fragments; arrays that are added up."""
+"""Jobs of a scan, with some fragments each, and of sums."""
 
 SCANS, NUMBERS = 10, 4 * MILLION
-"""How often a job scans its fragments; float64 of an array: 32 MB."""
+"""Scans of a job; float64 of an array: 32 MB."""
 
 Job = TypeVar("Job")
 Shared = TypeVar("Shared")
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 
 class Pool:
-    """An executor of jobs whose processes stay."""
+    """An executor of jobs with persistent processes."""
 
     def __init__(self, slots: int) -> None:
         self._pool = ProcessPoolExecutor(slots, get_context("spawn"))
@@ -47,7 +47,7 @@ class Pool:
     def map(
         self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
     ) -> Iterator[Result]:
-        """Yield the results in the order of the jobs. Raises what a job raises."""
+        """Yield the results in the order of the jobs. Raises the errors of jobs."""
         return self._pool.map(partial(_call, run, shared), jobs)
 
     def close(self) -> None:
@@ -60,40 +60,40 @@ def _call(run: Callable[[Job, Shared], Result], shared: Shared, job: Job) -> Res
 
 
 def scan_fragments(fragments: Sequence[int], path: str) -> None:
-    """Read every batch of some fragments, again and again."""
+    """Read every batch of some fragments `SCANS` times."""
     table = pylanceref.dataset(path)
     chosen = [table.get_fragment(number) for number in fragments]
     for _ in range(SCANS):
-        drain(_Part(table, chosen))
+        scan(_Part(table, chosen))
 
 
 class _Part:
-    """A table of some fragments, as `drain` takes it."""
+    """Some fragments of a table, for `scan`."""
 
     def __init__(self, table: pylanceref.LanceDataset, fragments: Sequence[Any]) -> None:
         self.scanner = partial(table.scanner, fragments=fragments)
 
 
-def add_up(count: int, _: str) -> float:
-    """Return the sum of an array, added up again and again."""
+def sum_array(count: int, _: str) -> float:
+    """Return `count` times the sum of an array."""
     numbers = np.arange(NUMBERS, dtype=np.float64)
     return sum(float(numbers.sum()) for _ in range(count))
 
 
-def works(path: Path) -> dict[str, Callable[[Pool], object]]:
-    """Return what is done, by name."""
+def workloads(path: Path) -> dict[str, Callable[[Pool], object]]:
+    """Return the measured functions by name."""
     table = pylanceref.dataset(str(path))
     sizes = [(one.fragment_id, one.count_rows()) for one in table.get_fragments()]
     groups = spread(sizes, JOBS)
     return {
         "scan": lambda pool: list(pool.map(scan_fragments, groups, str(path))),
         "validate": lambda pool: validate_with(pool, path, deep=True),
-        "memory": lambda pool: list(pool.map(add_up, [50] * JOBS, "")),
+        "memory": lambda pool: list(pool.map(sum_array, [50] * JOBS, "")),
     }
 
 
 def seconds(work: Callable[[Pool], object], slots: int, rounds: int) -> float:
-    """Return the median time of a work with so many processes."""
+    """Return the median seconds of a workload with `slots` processes."""
     pool, times = Pool(slots), []
     work(pool)
     for _ in range(rounds):
@@ -105,17 +105,17 @@ def seconds(work: Callable[[Pool], object], slots: int, rounds: int) -> float:
 
 
 def main() -> None:
-    """Time every work with one process and with two, and print a table."""
+    """Time every workload with one process and with two, and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--millions", type=int, default=16, help="rows of the table")
     parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
+    options = parser.parse_args()
     print("work           one s     two s   faster", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table"
-        write(path, given.millions * MILLION, indexed=False)
-        for name, work in works(path).items():
-            one, two = (seconds(work, slots, given.rounds) for slots in (1, 2))
+        write(path, options.millions * MILLION, indexed=False)
+        for name, work in workloads(path).items():
+            one, two = (seconds(work, slots, options.rounds) for slots in (1, 2))
             print(f"{name:<9} {one:>10.4g} {two:>9.4g} {one / two:>8.2f}", flush=True)
 
 

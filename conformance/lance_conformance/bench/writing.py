@@ -1,4 +1,4 @@
-"""Write benchmark: a table written in eight batches by both sides, one core."""
+"""Write benchmark: both implementations write a table in eight batches, on write_once core."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from lance_conformance.bench.engines import ENGINES, LEGACY, Engine
 from lance_conformance.bench.figures import Figure
-from lance_conformance.bench.race import race
-from lance_conformance.bench.sides import LEGACY, SIDES, Side
+from lance_conformance.bench.timing import time_in_turn
 
 
 def write(folder: Path, table: pa.Table, name: str, version: str, rounds: int) -> Figure:
-    """Return GB/s of Arrow bytes that are written into `folder`, which is emptied."""
+    """Return GB/s of Arrow bytes that are written to files in `folder`, which are removed."""
     numbers = count()
 
-    def one(side: Side) -> None:
-        path = folder / f"{side.name}-{next(numbers)}.lance"
-        side.write(path, table, version)
+    def write_once(engine: Engine) -> None:
+        path = folder / f"{engine.name}-{next(numbers)}.lance"
+        engine.write(path, table, version)
         shutil.rmtree(path) if version == LEGACY else path.unlink()
 
-    times = race({side.name: partial(one, side) for side in SIDES}, rounds)
-    ours, oracle = (table.nbytes / 1e9 / times[side.name] for side in SIDES)
+    times = time_in_turn({engine.name: partial(write_once, engine) for engine in ENGINES}, rounds)
+    ours, oracle = (table.nbytes / 1e9 / times[engine.name] for engine in ENGINES)
     return Figure("write", name, version, ours, oracle, "GB/s")

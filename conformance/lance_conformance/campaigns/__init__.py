@@ -1,1 +1,1 @@
-"""Campaigns: long runs against the oracle and against damaged bytes; resumable, with a census."""
+"""Campaigns: long, resumable runs that compare with the oracle or damage files and tables."""

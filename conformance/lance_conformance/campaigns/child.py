@@ -1,9 +1,8 @@
-"""Child: one question in a forked process, under limits of address space and of the clock.
+"""Child: runs a function in a forked process, under limits of address space and time.
 
-A crash, a hang or a lack of memory is an answer too: the parent learns how the child ended, what it
-wrote to its error output, how much processor time it took and how far its memory rose above what it
-held when it was forked. The parent must not have started threads that hold locks: the oracle is
-imported there, but never asked.
+The parent receives the result of the function, or how the child ended, with its error output, its
+processor time and its memory above the baseline at the fork. The parent must not have threads that
+hold locks: it imports the oracle but never calls it.
 """
 
 from __future__ import annotations
@@ -21,84 +20,83 @@ from pathlib import Path
 import pyarrow as pa
 from pylanceref.sql.filters import bind_filter
 
-ADDRESS_SPACE = 6 * 2**30
-"""Limit of the address space of a child, in bytes."""
-
-ALARM_SECONDS = 60
-"""Limit of the clock; a busy machine may need it all to write the targets."""
+ADDRESS_SPACE, ALARM_SECONDS = 6 * 2**30, 60
+"""Limits of a child: bytes of its address space, and wall-clock time, for a busy machine."""
 
 MEMORY_BYTES, MEMORY_FACTOR = 64 * 2**20, 16
-"""What the reference may hold beyond its baseline: bytes, and bytes for each byte of the file."""
+"""Memory limit of the reference above its baseline: bytes, and bytes per byte of the file."""
 
 SECONDS = 2.0
-"""Processor time the reference may take."""
+"""Limit of the processor time of the reference."""
 
-TOLD_BYTES = 4096
-"""How much of an error output is kept."""
+STDERR_BYTES = 4096
+"""Bytes of the error output that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How a child ended: its answer (None: it gave none), its signal, stderr, seconds, bytes."""
+class ChildResult:
+    """How a child ended: its result (None: no result), signal, stderr, seconds, bytes."""
 
-    answer: list[str] | None
+    result: list[str] | None
     signal: int
-    told: str
+    stderr: str
     seconds: float
     peak_bytes: int
 
     @property
-    def death(self) -> str:
-        """How it ended without an answer, `hang`, `oom` or `abort`; nothing where it gave one."""
-        if self.answer is not None:
+    def failure(self) -> str:
+        """Why it has no result: `hang`, `oom` or `abort`; empty where it has one."""
+        if self.result is not None:
             return ""
         if self.signal == signal.SIGALRM:
             return "hang"
-        return "oom" if "memory allocation" in self.told else "abort"
+        return "oom" if "memory allocation" in self.stderr else "abort"
 
     @property
-    def last_words(self) -> str:
-        """Its signal, and the end of what it wrote."""
-        name = signal.strsignal(self.signal) if self.signal else "ended without an answer"
-        return f"{name}: {self.told[-300:]}"
+    def failure_detail(self) -> str:
+        """Its signal, and the end of its error output."""
+        name = signal.strsignal(self.signal) if self.signal else "ended without a result"
+        return f"{name}: {self.stderr[-300:]}"
 
 
 def allowed_bytes(file_bytes: int) -> int:
-    """Return how much memory a file of that size may cost the reference."""
+    """Return the memory limit of the reference for a file of that size, in bytes."""
     return MEMORY_BYTES + MEMORY_FACTOR * file_bytes
 
 
-def start_sql() -> None:
-    """Import DataFusion and evaluate a filter: what the library takes is no cost of a table."""
+def warm_up_sql() -> None:
+    """Import DataFusion and evaluate a filter, so that its memory belongs to the baseline."""
     batch = pa.record_batch([[1]], names=["a"])
     bind_filter("a = 1", batch.schema).mask(batch)
 
 
-def ask(question: Callable[[], list[str]], prepare: Callable[[], object] = lambda: None) -> Ended:
-    """Run `question` in a forked child and wait for it; `prepare` runs before memory counts.
+def run_in_child(
+    function: Callable[[], list[str]], prepare: Callable[[], object] = lambda: None
+) -> ChildResult:
+    """Run `function` in a forked child and wait; `prepare` runs before the memory baseline.
 
-    A traceback of an exception that nothing catches goes to the error output.
+    The traceback of an uncaught exception is written to the error output.
     """
     read_end, write_end = os.pipe()
     with tempfile.TemporaryFile() as errors:
         pid = os.fork()
         if pid == 0:
             os.close(read_end)
-            _answer_and_exit(question, prepare, write_end, errors.fileno())
+            _run_and_exit(function, prepare, write_end, errors.fileno())
         os.close(write_end)
         with os.fdopen(read_end, "rb") as pipe:
-            said = pipe.read()
+            output = pipe.read()
         _, status, usage = os.wait4(pid, 0)
         errors.seek(0)
-        told = errors.read(TOLD_BYTES).decode("utf-8", "replace")
-    baseline, answer = json.loads(said) if said.endswith(b"\n") else (0, None)
+        stderr = errors.read(STDERR_BYTES).decode("utf-8", "replace")
+    baseline, result = json.loads(output) if output.endswith(b"\n") else (0, None)
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     peak = 1024 * usage.ru_maxrss - baseline if baseline else 0
-    return Ended(answer, number, told, usage.ru_utime + usage.ru_stime, max(0, peak))
+    return ChildResult(result, number, stderr, usage.ru_utime + usage.ru_stime, max(0, peak))
 
 
-def _answer_and_exit(
-    question: Callable[[], list[str]], prepare: Callable[[], object], write_end: int, errors: int
+def _run_and_exit(
+    function: Callable[[], list[str]], prepare: Callable[[], object], write_end: int, errors: int
 ) -> None:
     try:
         os.dup2(errors, 2)
@@ -109,9 +107,9 @@ def _answer_and_exit(
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(ALARM_SECONDS)
-        said = json.dumps([baseline, question()]).encode() + b"\n"
-        while said:
-            said = said[os.write(write_end, said) :]
+        output = json.dumps([baseline, function()]).encode() + b"\n"
+        while output:
+            output = output[os.write(write_end, output) :]
     except Exception:
         traceback.print_exc()
         raise

@@ -1,9 +1,9 @@
-"""Runner: cases of a campaign from a seed, one outcome each, kept in one file that is resumed.
+"""Runner: runs the cases of a campaign, and saves one outcome of each in a file of JSON lines.
 
-A campaign consists of parts. A part opens a session in a folder of its own, and the session names
-its cases and runs one at a time. A case depends on the seed and its name alone, so that a single
-one can be repeated. The report has verdicts and counts per part, gaps, and what differs with its
-command.
+A campaign consists of parts. A part opens a session in a folder of its own; the session lists its
+cases and runs one at a time. A case depends on the seed and its name alone, so that it can be
+repeated by itself. The report has verdicts and counts of each part, required counts that are zero,
+and each case that differs with the command that repeats it.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from pathlib import Path
 from typing import Literal
 
 Verdict = Literal["agreed", "known", "refused", "differed"]
-"""What a case came to: as wanted; a published divergence; refused by all; anything else."""
+"""As expected; a published divergence; refused by all implementations; anything else."""
 
 PROGRESS = "outcomes.jsonl"
-"""Name of the file in the folder of `--resume` that keeps outcomes."""
+"""Name of the file with outcomes in the folder of `--resume`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a case; `counts` are summed per part in the report.
+    """The verdict on a case; `counts` are summed per part in the report.
 
-    Each line of `details` says what differs, or which divergence is known.
+    Each line of `details` describes a difference, or names a known divergence.
     """
 
     verdict: Verdict
@@ -42,7 +42,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a part is asked for: seed, number of cases, and a folder that a resumed run keeps."""
+    """Arguments of a part: seed, number of cases, and a folder, which a resumed run reuses."""
 
     seed: int
     count: int
@@ -50,17 +50,17 @@ class Plan:
 
     @property
     def seeds(self) -> range:
-        """As many seeds as cases are planned."""
+        """One seed for each planned case."""
         return range(self.seed, self.seed + self.count)
 
     def spread(self, names: Sequence[str]) -> Sequence[str]:
-        """Return as many of the names as cases are planned, evenly spread."""
+        """Return one name for each planned case, evenly spread over all names."""
         return names[:: max(1, len(names) // self.count)]
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """An open part: the names of its cases, in order, and what runs one of them."""
+    """An open part: the names of its cases, in order, and the function that runs one."""
 
     cases: Iterable[str]
     run: Callable[[str], Outcome]
@@ -68,12 +68,11 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a campaign; `count` is the number of cases when none is given.
+    """One part of a campaign; `count` is the default number of cases.
 
-    `open` yields one session, and closes what the session needs after that.
-    `required` lists, per prefix of case names, the counts that a run of full size must not leave
-    at zero. `conclude` judges all outcomes together and yields what differs in
-    sum; `summary` yields lines of the report.
+    `open` yields one session, and releases its resources afterwards. `required` lists, by the first
+    component of case names, the counts that must not be zero in a full run. `conclude` yields
+    errors of all outcomes together; `summary` yields lines of the report.
     """
 
     name: str
@@ -117,7 +116,7 @@ Results = dict[str, dict[str, Outcome]]
 
 
 def run(campaign: Campaign, options: Options) -> Results:
-    """Run the cases that the options select; outcomes kept from an earlier run are not run again.
+    """Run the cases that the options select and that have no saved outcome.
 
     Raises NothingSelectedError where `--only` selects no case.
     """
@@ -139,9 +138,9 @@ def run(campaign: Campaign, options: Options) -> Results:
 def _run_part(
     part: Part, options: Options, folder: Path, progress: Progress
 ) -> Iterator[tuple[str, Outcome]]:
-    place = folder / f"{part.name}-{options.seed}"
-    place.mkdir(exist_ok=True)
-    plan = Plan(options.seed, options.count or part.count, place)
+    part_folder = folder / f"{part.name}-{options.seed}"
+    part_folder.mkdir(exist_ok=True)
+    plan = Plan(options.seed, options.count or part.count, part_folder)
     with contextmanager(part.open)(plan) as session:
         for name in session.cases:
             case = f"{part.name}/{name}"
@@ -155,7 +154,7 @@ def _run_part(
 
 
 def _may_select(only: str, part: str) -> bool:
-    """Whether a pattern can match a part or one of its cases; a part that cannot is not opened."""
+    """Whether a pattern can match a part or one of its cases; other parts are not opened."""
     head = only.partition("/")[0]
     return fnmatchcase(part, only) or fnmatchcase(part, head) or "*" in head
 
@@ -165,46 +164,43 @@ class Progress:
 
     def __init__(self, path: Path, campaign: str, seed: int) -> None:
         self._path, self._campaign, self._seed = path, campaign, seed
-        self._kept: dict[str, Outcome] = {}
+        self._outcomes: dict[str, Outcome] = {}
         text = path.read_text("utf-8") if path.exists() else ""
-        whole = text[: text.rfind("\n") + 1]  # a killed run may have left half a line
-        if whole != text:
-            path.write_text(whole, "utf-8")
-        for entry in map(json.loads, whole.splitlines()):
+        complete = text[: text.rfind("\n") + 1]  # a killed run may leave a partial line
+        if complete != text:
+            path.write_text(complete, "utf-8")
+        for entry in map(json.loads, complete.splitlines()):
             if (entry["campaign"], entry["seed"]) == (campaign, seed):
-                self._kept[entry["case"]] = Outcome(**entry["outcome"])
+                self._outcomes[entry["case"]] = Outcome(**entry["outcome"])
 
     def get(self, case: str) -> Outcome | None:
-        """Return the kept outcome of a case, None where it has not been run."""
-        return self._kept.get(case)
+        """Return the saved outcome of a case, or None."""
+        return self._outcomes.get(case)
 
     def add(self, case: str, outcome: Outcome) -> None:
         """Append an outcome to the file, and show the number of cases on a terminal."""
-        self._kept[case] = outcome
-        kept = {"verdict": outcome.verdict, "details": [*outcome.details], "counts": outcome.counts}
-        entry = {"campaign": self._campaign, "seed": self._seed, "case": case, "outcome": kept}
+        self._outcomes[case] = outcome
+        data = {"verdict": outcome.verdict, "details": [*outcome.details], "counts": outcome.counts}
+        entry = {"campaign": self._campaign, "seed": self._seed, "case": case, "outcome": data}
         with self._path.open("a", encoding="utf-8") as log:
             log.write(json.dumps(entry) + "\n")
         if sys.stderr.isatty():
-            print(f"\r{len(self._kept)} cases", end="", file=sys.stderr)
+            print(f"\r{len(self._outcomes)} cases", end="", file=sys.stderr)
 
 
-def judged(differences: Sequence[str], **given: Mapping[str, float]) -> Outcome:
-    """Return the outcome of a case that agrees unless there are differences."""
-    return Outcome("differed" if differences else "agreed", tuple(differences), **given)
+def outcome_of(differences: Sequence[str], counts: Mapping[str, float]) -> Outcome:
+    """Return the outcome of a case, which agrees if there are no differences."""
+    return Outcome("differed" if differences else "agreed", tuple(differences), counts)
 
 
 VERDICTS: tuple[Verdict, ...] = ("agreed", "known", "refused", "differed")
 
-MOST_CASES = 60
-"""Differing cases of a part that are printed one by one."""
-
-MOST_LINES = 8
-"""Details of a case that are printed."""
+MAX_CASES, MAX_LINES = 60, 8
+"""Most differing cases of a part, and most details of a case, that are printed."""
 
 
 def report(campaign: Campaign, options: Options, results: Results) -> tuple[str, int]:
-    """Return the report as text, and the exit code: 1 where a case differs or a gap is left."""
+    """Return the report as text, and the exit code: 1 for a difference or a required count of 0."""
     lines, failed = [f"{'part':16}" + "".join(f"{word:>10}" for word in VERDICTS)], False
     for part in campaign.parts:
         outcomes = results.get(part.name)
@@ -212,11 +208,11 @@ def report(campaign: Campaign, options: Options, results: Results) -> tuple[str,
             continue
         verdicts = Counter(one.verdict for one in outcomes.values())
         lines.append(f"{part.name:16}" + "".join(f"{verdicts[word]:10}" for word in VERDICTS))
-        wrong = [*_differences(campaign, options, outcomes), *part.conclude(outcomes)]
+        errors = [*_differences(campaign, options, outcomes), *part.conclude(outcomes)]
         gaps = list(_gaps(part, options, outcomes))
-        lines += [*_known(outcomes), *_counts(outcomes), *part.summary(outcomes), *gaps, *wrong]
+        lines += [*_known(outcomes), *_counts(outcomes), *part.summary(outcomes), *gaps, *errors]
         is_full = (options.count or part.count) >= part.count and options.only in ("*", part.name)
-        failed = failed or bool(wrong) or (is_full and bool(gaps))
+        failed = failed or bool(errors) or (is_full and bool(gaps))
     return "\n".join(lines), int(failed)
 
 
@@ -224,16 +220,16 @@ def _differences(
     campaign: Campaign, options: Options, outcomes: Mapping[str, Outcome]
 ) -> Iterator[str]:
     differing = [case for case, one in outcomes.items() if one.verdict == "differed"]
-    for case in differing[:MOST_CASES]:
+    for case in differing[:MAX_CASES]:
         yield f"  DIFFERED {case}"
-        yield from (f"      {line}" for line in outcomes[case].details[:MOST_LINES])
+        yield from (f"      {line}" for line in outcomes[case].details[:MAX_LINES])
         yield f"      {campaign.command(options, case)}"
-    if len(differing) > MOST_CASES:
-        yield f"  and {len(differing) - MOST_CASES} more cases that differ"
+    if len(differing) > MAX_CASES:
+        yield f"  and {len(differing) - MAX_CASES} more cases that differ"
 
 
 def _known(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
-    """Yield how many cases each known divergence explains, and each reason to refuse."""
+    """Yield the number of cases of each known divergence, and of each reason of a refusal."""
     for verdict in ("known", "refused"):
         chosen = (one for one in outcomes.values() if one.verdict == verdict)
         counts = Counter(one.details[0][:160] if one.details else "" for one in chosen)
@@ -241,7 +237,7 @@ def _known(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
 
 
 def _counts(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
-    """Yield the sums of the counts, one column for each first word of the case names."""
+    """Yield the sums of the counts, one column for each first component of the case names."""
     sums: dict[str, Counter[str]] = {}
     for case, one in outcomes.items():
         sums.setdefault(_head(case), Counter()).update(one.counts)
@@ -254,7 +250,7 @@ def _counts(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
 
 
 def _gaps(part: Part, options: Options, outcomes: Mapping[str, Outcome]) -> Iterator[str]:
-    """Yield what had to come up and never did."""
+    """Yield the required counts that are zero."""
     for head, labels in part.required.items():
         own = [one for case, one in outcomes.items() if _head(case) == head]
         seen = {label for one in own for label, count in one.counts.items() if count}
@@ -263,5 +259,5 @@ def _gaps(part: Part, options: Options, outcomes: Mapping[str, Outcome]) -> Iter
 
 
 def _head(case: str) -> str:
-    """Return the first word of a case after its part."""
+    """Return the first component of a case name after its part."""
     return case.split("/")[1] if case.count("/") > 1 else ""

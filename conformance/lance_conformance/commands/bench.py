@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
+from lance_conformance.bench import engines
 from lance_conformance.bench import run as measure
-from lance_conformance.bench import sides
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import EVERY, GOALS, Verdict, judge
 from lance_conformance.bench.run import Size
@@ -47,7 +47,7 @@ def bench(
     usual = QUICK if quick else FULL
     size = Size(mib or usual.read_mib, usual.write_mib, rounds or usual.rounds)
     options.require_oracle()
-    sides.pin_to_one_core()
+    engines.pin_to_one_core()
     figures = []
     with tempfile.TemporaryDirectory() as folder:
         for figure in measure.run(Path(folder), wanted_versions, wanted_tables, goals, size):

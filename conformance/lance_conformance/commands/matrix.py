@@ -10,7 +10,7 @@ import typer
 
 from lance_conformance import suite_run
 from lance_conformance.commands import options
-from lance_conformance.matrix import judged, page, result, running
+from lance_conformance.matrix import page, report_data, result, running
 from lance_conformance.oracle import RELEASES
 from lance_conformance.suite_run import RunOptions
 
@@ -52,9 +52,9 @@ def matrix(
         raise typer.BadParameter("name releases with --oracle, or reports with --report")
     chosen = [one for one in RELEASES if one in (release or ())]
     releases = [running.run(one, selection, fixtures, out) for one in chosen]
-    earlier_reports = [judged.read(folder) for folder in report or ()]
+    earlier_reports = [report_data.read(folder) for folder in report or ()]
     releases += [one for one in earlier_reports if one.name == "pylance"]
-    releases.sort(key=lambda one: judged.order(one.version))
+    releases.sort(key=lambda one: report_data.order(one.version))
     others = [one for one in earlier_reports if one.name != "pylance"]
     _, cases = suite_run.select_cases(RunOptions(selection=selection, fixtures=fixtures))
     found = page.document(cases, releases, others)

@@ -15,8 +15,8 @@ import typer
 from lance_conformance.commands import options
 from lance_conformance.session import Limits, Session
 from lance_conformance.shrink import draft
-from lance_conformance.shrink.disagreement import Files, Pair, taken_in
-from lance_conformance.shrink.passes import shrunk
+from lance_conformance.shrink.disagreement import Files, Pair, load_files
+from lance_conformance.shrink.passes import shrink_files
 from lance_conformance.suite_run import REFERENCE
 
 
@@ -41,16 +41,16 @@ def shrink(
     3 an adapter cannot be started.
     """
     commands = [options.adapter_command(shlex.split(command)) for command in disagree]
-    files: Files = taken_in(path)
+    files: Files = load_files(path)
     with _pair(commands, seconds) as pair:
         kind = pair.signature(files)
         if not kind:
             typer.echo("both adapters agree")
             raise typer.Exit(1)
         _print_progress(kind, files)
-        files = shrunk(files, pair, budget, _print_progress)
+        files = shrink_files(files, pair, budget, _print_progress)
         readings = pair.readings(files)
-        if pair.num_questions >= budget:
+        if pair.num_comparisons >= budget:
             typer.echo(f"stopped after {budget} requests")
     with _pair([REFERENCE, REFERENCE], seconds) as reference:
         reference_reading = reference.readings(files)[0]

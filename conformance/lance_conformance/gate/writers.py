@@ -17,7 +17,7 @@ from pathlib import Path
 from lance_conformance import cases
 from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
-from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
+from lance_conformance.random_files.identity import IDENTICAL, TRAINED, compare_files
 
 NAME = "writer drift"
 
@@ -57,6 +57,6 @@ def _drift(published: Path, made: Path) -> Iterator[Finding]:
         by_oracle = case.manifest["provenance"]["made_by"] == "oracle"
         if not by_oracle or not before.exists() or not now.exists():
             continue
-        found = verdict(now, before)
+        found = compare_files(now, before)
         if found not in (IDENTICAL, TRAINED):
             yield Finding(Colour.RED, case.id, f"the oracle writes other bytes now: {found}")

@@ -1,1 +1,1 @@
-"""Matrix: what releases of the oracle, and other implementations, do with every fixture."""
+"""Matrix: the outcomes of releases of the oracle and of other implementations on all fixtures."""

@@ -1,7 +1,7 @@
-"""Floors: from which release on a feature is read, and where a case first fares otherwise.
+"""Floors: the oldest release that reads a feature, and where the outcome of a case changes.
 
-Releases are given oldest first. A feature is the area, version and topic of an id, as in
-`file/2.1/levels`. Only cases of bytes that are right say whether a feature is there.
+Releases are ordered from the oldest. A feature is the area, version and topic of an id, as in
+`file/2.1/levels`. Only cases with valid bytes count for a feature.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lance_conformance.cases import Case
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
 
 NOT_RUN = "not run"
-"""Stands for a case that a report does not have."""
+"""Outcome of a case that a report does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A feature: its cases, the first release from which on all pass (None: there is none).
+    """A feature: its number of cases, and the release from which all of them pass, or None.
 
-    `held_by` are the cases that fail in the last release that lacks something.
+    `held_by` are the failing cases of the newest release in which not all pass.
     """
 
     feature: str
@@ -31,17 +31,17 @@ class Floor:
 
 
 def feature(case_id: str) -> str:
-    """Return the feature that a case is about."""
+    """Return the feature of a case."""
     return "/".join(case_id.split("/")[:3])
 
 
 def shows_feature(case: Case) -> bool:
-    """Whether a case passes where, and only where, a feature is there."""
+    """Whether a case passes if and only if a feature is supported."""
     return not case.is_negative and case.kind not in ("lint", "robust")
 
 
-def floors(cases: Sequence[Case], releases: Sequence[Judged]) -> list[Floor]:
-    """Return the floor of each feature that reports know, in the order of names."""
+def floors(cases: Sequence[Case], releases: Sequence[ReportData]) -> list[Floor]:
+    """Return the floor of each feature, in the order of names."""
     by_feature: dict[str, list[str]] = {}
     for case in cases:
         if shows_feature(case):
@@ -49,7 +49,7 @@ def floors(cases: Sequence[Case], releases: Sequence[Judged]) -> list[Floor]:
     return [_floor(name, by_feature[name], releases) for name in sorted(by_feature)]
 
 
-def _floor(name: str, ids: Sequence[str], releases: Sequence[Judged]) -> Floor:
+def _floor(name: str, ids: Sequence[str], releases: Sequence[ReportData]) -> Floor:
     since: str | None = None
     for release in reversed(releases):
         failed = [one for one in ids if release.outcomes.get(one, NOT_RUN) != Outcome.PASS]
@@ -59,7 +59,7 @@ def _floor(name: str, ids: Sequence[str], releases: Sequence[Judged]) -> Floor:
     return Floor(name, len(ids), since)
 
 
-def first_that_differs(outcomes: Mapping[str, str], releases: Sequence[str]) -> str | None:
-    """Return the newest release whose outcome is not that of the newest of all, None without."""
+def newest_differing(outcomes: Mapping[str, str], releases: Sequence[str]) -> str | None:
+    """Return the newest release with another outcome than the newest of all, or None."""
     latest = outcomes[releases[-1]]
     return next((name for name in reversed(releases) if outcomes[name] != latest), None)

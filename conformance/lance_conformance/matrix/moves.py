@@ -1,7 +1,7 @@
-"""Moves: which outcomes differ from an earlier matrix, and which of them are new verdicts of ours.
+"""Moves: the outcomes that differ from an earlier matrix, by reason.
 
-An implementation of one version does not change. What moves is a verdict of the suite (another
-answer is right now), or its adapter, or chance.
+A version of an implementation does not change, so that the reason is a new verdict of the suite,
+its adapter, or a random result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Cell = tuple[str, str]
 
 
 def lines(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Return the part of the page that says what has moved between two matrices."""
+    """Yield the section of the page about the changes between two matrices."""
     old, new = ({row["case"]: row for row in matrix["read"]} for matrix in (before, now))
     judged = sorted(new.keys() & old.keys())
     verdicts = [name for name in judged if old[name]["right"] != new[name]["right"]]
@@ -32,19 +32,19 @@ def lines(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     yield f"{len(new.keys() - old.keys())} cases are new, {len(old.keys() - new.keys())} are gone,"
     yield f"{len(verdicts)} have a new verdict of ours. Cases of both whose outcome has moved:"
     yield from ("", f"| implementation | {' | '.join(MOVES)} |", "|---" * (1 + len(MOVES)) + "|")
-    for label, found in counts.items():
-        yield f"| {label} | {' | '.join(str(found[move]) for move in MOVES)} |"
+    for label, moves in counts.items():
+        yield f"| {label} | {' | '.join(str(moves[move]) for move in MOVES)} |"
     yield from ("", "| new verdict | right before | right now |", "|---|---|---|")
     for name in verdicts:
         yield f"| `{name}` | {old[name]['right']} | {new[name]['right']} |"
 
 
 def _cells(matrix: Mapping[str, Any]) -> dict[Cell, str]:
-    found: dict[Cell, str] = {}
+    cells: dict[Cell, str] = {}
     for row in matrix["read"]:
-        told = {f"pylance {release}": outcome for release, outcome in row["releases"].items()}
-        found |= {(row["case"], label): one for label, one in (told | row["others"]).items()}
-    return found
+        outcomes = {f"pylance {release}": outcome for release, outcome in row["releases"].items()}
+        cells |= {(row["case"], label): one for label, one in (outcomes | row["others"]).items()}
+    return cells
 
 
 def _counts(
@@ -53,14 +53,14 @@ def _counts(
     """Count the moves of each implementation by their kind."""
     counts: dict[str, Counter[str]] = {}
     for (case, label), outcome in now.items():
-        found = counts.setdefault(label, Counter())
+        moves = counts.setdefault(label, Counter())
         earlier = before.get((case, label), outcome)
         if outcome == earlier:
             continue
         if Outcome.UNSUPPORTED in (earlier, outcome):
-            found[CLAIM] += 1
+            moves[CLAIM] += 1
         else:
             move = FAILS if earlier == Outcome.PASS else OTHER
             move = PASSES if outcome == Outcome.PASS else move
-            found[(VERDICT if case in verdicts else SAME) + move] += 1
+            moves[(VERDICT if case in verdicts else SAME) + move] += 1
     return counts

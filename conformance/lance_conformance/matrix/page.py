@@ -1,4 +1,4 @@
-"""Page: the matrix as Markdown, and as the JSON document it is a view of."""
+"""Page: the matrix as a JSON document, and as Markdown."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 from lance_conformance import __version__, violation_policy
 from lance_conformance.cases import Case
 from lance_conformance.matrix import moves
-from lance_conformance.matrix.floors import NOT_RUN, first_that_differs, floors
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.floors import NOT_RUN, floors, newest_differing
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports.score import NUMBERS
 
 HELD_BY = 3
-"""Cases named beside a floor."""
+"""Most cases that are named for a floor."""
 
 BAD = ("fail", "rejects-valid", "accepts-invalid", "panic", "crash", "timeout", "memory")
-"""Outcomes that have a column; the rest is summed."""
+"""Outcomes with a column; the others are summed."""
 
 
 def document(
-    cases: Sequence[Case], releases: Sequence[Judged], others: Sequence[Judged]
+    cases: Sequence[Case], releases: Sequence[ReportData], others: Sequence[ReportData]
 ) -> dict[str, Any]:
     """Return the matrix: releases oldest first, then other implementations."""
     versions = [one.version for one in releases]
@@ -45,18 +45,20 @@ def document(
     }
 
 
-def _row(case: Case, releases: Sequence[Judged], others: Sequence[Judged]) -> dict[str, Any]:
-    told = {one.version: one.outcomes.get(case.id, NOT_RUN) for one in releases}
-    row: dict[str, Any] = {"case": case.id, "kind": case.kind, "releases": told}
+def _row(
+    case: Case, releases: Sequence[ReportData], others: Sequence[ReportData]
+) -> dict[str, Any]:
+    outcomes = {one.version: one.outcomes.get(case.id, NOT_RUN) for one in releases}
+    row: dict[str, Any] = {"case": case.id, "kind": case.kind, "releases": outcomes}
     row["right"] = violation_policy.correct_answers(case)
-    if told:
-        row["differs_first"] = first_that_differs(told, list(told))
+    if outcomes:
+        row["differs_first"] = newest_differing(outcomes, list(outcomes))
     row["others"] = {one.label: one.outcomes.get(case.id, NOT_RUN) for one in others}
     return row
 
 
 def render(matrix: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:
-    """Return the page; with an earlier matrix it says what has moved since, and why."""
+    """Return the page; with an earlier matrix it has the changes since that, by reason."""
     return "\n".join(_lines(matrix, before)) + "\n"
 
 
@@ -104,10 +106,10 @@ def _floors(matrix: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "| feature | cases | since | what the release before it gets wrong |")
     yield "|---|---|---|---|"
     for floor in matrix["floors"]:
-        held = [f"`{name.rpartition('/')[2]}`" for name in floor["held_by"][:HELD_BY]]
-        more = len(floor["held_by"]) - len(held)
-        told = ", ".join(held) + (f" and {more} more" if more else "")
-        yield f"| `{floor['feature']}` | {floor['cases']} | {floor['since'] or '–'} | {told} |"
+        names = [f"`{name.rpartition('/')[2]}`" for name in floor["held_by"][:HELD_BY]]
+        more = len(floor["held_by"]) - len(names)
+        failing = ", ".join(names) + (f" and {more} more" if more else "")
+        yield f"| `{floor['feature']}` | {floor['cases']} | {floor['since'] or '–'} | {failing} |"
 
 
 def _written(matrix: Mapping[str, Any]) -> Iterator[str]:
@@ -116,9 +118,9 @@ def _written(matrix: Mapping[str, Any]) -> Iterator[str]:
     kinds = [str(Outcome.PASS), "invalid", "fail", "rejects-valid", "refused"]
     yield from ("", f"| release | {' | '.join(kinds)} | other |", "|---" * (2 + len(kinds)) + "|")
     counts: dict[str, Counter[str]] = {}
-    for told in matrix["written"].values():
-        for label, outcome in told.items():
+    for outcomes in matrix["written"].values():
+        for label, outcome in outcomes.items():
             counts.setdefault(label, Counter())[outcome] += 1
-    for label, found in counts.items():
-        cells = [found.pop(kind, 0) for kind in kinds]
-        yield f"| {label} | {' | '.join(str(cell) for cell in cells)} | {found.total()} |"
+    for label, sums in counts.items():
+        cells = [sums.pop(kind, 0) for kind in kinds]
+        yield f"| {label} | {' | '.join(str(cell) for cell in cells)} | {sums.total()} |"

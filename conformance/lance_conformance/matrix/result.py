@@ -1,4 +1,4 @@
-"""Result: one implementation on one page."""
+"""Result: the page of one implementation."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from lance_conformance import __version__
 from lance_conformance.cases import Case
 from lance_conformance.known_failures_edit import ABSOLUTE_FOLDERS
 from lance_conformance.matrix.floors import NOT_RUN, feature
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import GOOD, MEANINGS, Outcome
 
 MAX_LISTED = 12
-"""Cases listed of each outcome; the list of known failures has all."""
+"""Most listed cases of each outcome; the list of known failures has all."""
 
 MAX_DETAIL = 140
-"""Characters of a detail."""
+"""Most characters of a detail."""
 
 
-def render(one: Judged, cases: Sequence[Case]) -> str:
+def render(one: ReportData, cases: Sequence[Case]) -> str:
     """Return the page of one implementation."""
     return "\n".join(_lines(one, cases)) + "\n"
 
 
-def _lines(one: Judged, cases: Sequence[Case]) -> Iterator[str]:
+def _lines(one: ReportData, cases: Sequence[Case]) -> Iterator[str]:
     yield f"# {one.label} on suite {__version__}"
     yield from ("", f"Claims: {', '.join(f'`{name}`' for name in sorted(one.capabilities))}.")
     if numbers := one.totals.get("numbers"):
@@ -33,8 +33,8 @@ def _lines(one: Judged, cases: Sequence[Case]) -> Iterator[str]:
             yield f"| **{name}** | {part['share']} | {part['good']} of {part['cases']} |"
     yield from ("", "| profile | correct | breadth | cases claimed |", "|---|---|---|---|")
     for name, score in one.totals["scores"].items():
-        told = f"{score['correctness']} | {score['breadth']} | {score['cases_claimed']}"
-        yield f"| {name} | {told} of {score['cases']} |"
+        cells = f"{score['correctness']} | {score['breadth']} | {score['cases_claimed']}"
+        yield f"| {name} | {cells} of {score['cases']} |"
     counts = Counter(one.outcomes.values())
     yield from ("", "| outcome | cases | meaning |", "|---|---|---|")
     for outcome in Outcome:
@@ -42,27 +42,27 @@ def _lines(one: Judged, cases: Sequence[Case]) -> Iterator[str]:
             yield f"| {outcome} | {counts[outcome]} | {MEANINGS[outcome]} |"
     yield from _by_feature(one, cases)
     for outcome in Outcome:
-        ids = [name for name, found in one.outcomes.items() if found == outcome]
+        ids = [name for name, result in one.outcomes.items() if result == outcome]
         if ids and outcome not in GOOD:
             yield from _listed(one, outcome, ids)
 
 
-def _by_feature(one: Judged, cases: Sequence[Case]) -> Iterator[str]:
+def _by_feature(one: ReportData, cases: Sequence[Case]) -> Iterator[str]:
     yield from ("", "| feature | pass | wrong | unclaimed |", "|---|---|---|---|")
     counts: dict[str, Counter[str]] = {}
     for case in cases:
         outcome = one.outcomes.get(case.id, NOT_RUN)
         counts.setdefault(feature(case.id), Counter())[outcome] += 1
     for name in sorted(counts):
-        found = counts[name]
-        unclaimed = found[Outcome.UNSUPPORTED] + found[NOT_RUN]
-        passed = found[Outcome.PASS]
-        if unclaimed < found.total():
-            wrong = found.total() - passed - unclaimed
+        sums = counts[name]
+        unclaimed = sums[Outcome.UNSUPPORTED] + sums[NOT_RUN]
+        passed = sums[Outcome.PASS]
+        if unclaimed < sums.total():
+            wrong = sums.total() - passed - unclaimed
             yield f"| `{name}` | {passed} | {wrong} | {unclaimed} |"
 
 
-def _listed(one: Judged, outcome: Outcome, ids: Sequence[str]) -> Iterator[str]:
+def _listed(one: ReportData, outcome: Outcome, ids: Sequence[str]) -> Iterator[str]:
     yield from ("", f"## {outcome} ({len(ids)})", "")
     for case_id in ids[:MAX_LISTED]:
         detail = (one.details[case_id].splitlines() or [""])[0].replace("`", "'")

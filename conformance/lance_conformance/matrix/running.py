@@ -1,6 +1,6 @@
-"""Running: each release in an environment of its own, judged on the fixtures and asked to write.
+"""Running: each release runs the fixtures in its own environment, and writes their tables.
 
-A folder per release keeps what was found; one that is finished is not done again.
+Each release has a folder of results; a release with complete results does not run again.
 """
 
 from __future__ import annotations
@@ -14,61 +14,60 @@ from pathlib import Path
 
 from lance_conformance import suite_run
 from lance_conformance.cases import Selection
-from lance_conformance.matrix import judged
-from lance_conformance.matrix.judged import Judged
+from lance_conformance.matrix import report_data
+from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.matrix.wheels import cache, interpreter
-from lance_conformance.matrix.writing import written
+from lance_conformance.matrix.writing import write_tables
 from lance_conformance.reports import files
 from lance_conformance.session import Session
 from lance_conformance.suite_run import RunOptions
 
 ADAPTER_NEEDS = ("protobuf", "pyroaring", "datafusion==54.1.*")
-"""What the adapter of pylance imports besides pylance and what that brings."""
+"""Dependencies of the adapter of pylance, besides pylance and its own."""
 
 PACKAGES = ("lanceref", "pylanceref", "lance_conformance")
-"""What an environment borrows from this one."""
+"""Packages of this environment that each environment imports."""
 
 
-def command(release: str, borrowed: Path) -> tuple[str, ...]:
-    """Return the command of a release's adapter, its environment made where it is missing.
+def command(release: str, links: Path) -> tuple[str, ...]:
+    """Return the command of the adapter of a release; create its environment if missing.
 
-    `borrowed` is a folder for links to the packages of this environment, and to nothing else of
-    it: a release brings libraries of its own.
+    `links` is a folder for links to `PACKAGES` alone: a release has its own libraries.
     """
     for name in PACKAGES:
         spec = find_spec(name)
         assert spec is not None
         assert spec.origin is not None
-        link = borrowed / name
+        link = links / name
         if not link.exists():
             link.symlink_to(Path(spec.origin).parent, target_is_directory=True)
     python = interpreter(release, cache(), ADAPTER_NEEDS)
     module = "lance_conformance.adapters.pylance"
-    return ("env", f"PYTHONPATH={borrowed}", str(python), "-m", module)
+    return ("env", f"PYTHONPATH={links}", str(python), "-m", module)
 
 
-def run(release: str, selection: Selection, fixtures: Path | None, out: Path) -> Judged:
-    """Judge a release and let it write, unless `out` holds both already."""
+def run(release: str, selection: Selection, fixtures: Path | None, out: Path) -> ReportData:
+    """Run the fixtures with a release, and write their tables, unless `out` has both results."""
     folder = out / f"pylance-{release}"
     with tempfile.TemporaryDirectory(prefix="lance-conformance-") as name:
         scratch = Path(os.path.realpath(name))
-        if not judged.is_done(folder):
+        if not report_data.is_done(folder):
             order = RunOptions(command(release, scratch), selection, fixtures)
             files.write(suite_run.run_suite(order), folder, ["json"])
-        if not (folder / judged.WRITTEN).exists():
-            outcomes = _ask_to_write(command(release, scratch), selection, fixtures, scratch)
+        if not (folder / report_data.WRITTEN).exists():
+            outcomes = _write_tables(command(release, scratch), selection, fixtures, scratch)
             text = json.dumps(outcomes, indent=1, sort_keys=True) + "\n"
-            (folder / judged.WRITTEN).write_text(text, encoding="utf-8")
-    return judged.read(folder)
+            (folder / report_data.WRITTEN).write_text(text, encoding="utf-8")
+    return report_data.read(folder)
 
 
-def _ask_to_write(
+def _write_tables(
     adapter: Sequence[str], selection: Selection, fixtures: Path | None, scratch: Path
 ) -> dict[str, str]:
     session = Session(adapter, scratch / "writing")
     _, chosen = suite_run.select_cases(RunOptions(adapter, selection, fixtures))
     try:
-        return written(session, chosen)
+        return write_tables(session, chosen)
     finally:
         session.close()
         session.restart()

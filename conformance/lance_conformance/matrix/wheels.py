@@ -1,4 +1,4 @@
-"""Wheels: published releases of the oracle, each in an environment of its own, and their actors."""
+"""Wheels: published releases of the oracle, each in its own environment, with a worker process."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from typing import Any
 
 from lance_conformance.oracle import PINS
 
-ACTOR = Path(__file__).with_name("actor.py")
-"""The script that every environment runs."""
+WORKER = Path(__file__).with_name("library_worker.py")
+"""Script of the worker process."""
 
-PATIENCE = 120
-"""Seconds that one request may take."""
+TIMEOUT_SECONDS = 120
+"""Timeout of a request."""
 
 
 def cache() -> Path:
-    """Return the folder that keeps the environments."""
+    """Return the folder of the environments."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home, "lance-conformance", "wheels")
 
 
 def interpreter(release: str, home: Path, more: Sequence[str] = ()) -> Path:
-    """Return the interpreter of a release's environment below `home`, made when it is missing.
+    """Return the interpreter of the environment of a release below `home`; create it if missing.
 
-    `more` are packages it has besides; an environment that was made without them is made anew.
+    `more` are further packages; an environment without them is created again.
     """
     folder = home / release
     python = folder / "bin" / "python"
     done = folder / "complete"
     if done.exists() and set(more) <= set(done.read_text("utf-8").split()):
         return python
-    wanted = [f"pylance=={release}", *PINS.get(release, ()), *more]
+    packages = [f"pylance=={release}", *PINS.get(release, ()), *more]
     uv = shutil.which("uv")
     if uv is not None:
         _run(uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(folder))
-        _run(uv, "pip", "install", "--quiet", "--python", str(python), *wanted)
+        _run(uv, "pip", "install", "--quiet", "--python", str(python), *packages)
     else:
         _run(sys.executable, "-m", "venv", "--clear", str(folder))
-        _run(str(python), "-m", "pip", "install", "--quiet", *wanted)
-    done.write_text(" ".join(wanted), encoding="utf-8")
+        _run(str(python), "-m", "pip", "install", "--quiet", *packages)
+    done.write_text(" ".join(packages), encoding="utf-8")
     return python
 
 
@@ -55,37 +55,37 @@ def _run(*command: str) -> None:
 
 
 @dataclass(slots=True)
-class Wheel:
-    """An actor in its own process, started when first asked and again after it died."""
+class Worker:
+    """A process of a library worker, started on the first request and after it died."""
 
     name: str
     python: Path
     library: str = "lance"
     _process: subprocess.Popen[str] | None = field(default=None, init=False)
 
-    def ask(self, do: str, **request: object) -> Any:
-        """Return the answer to a request, None when the process died of it."""
-        process = self._started()
+    def request(self, do: str, **arguments: object) -> Any:
+        """Return the response to a request, or None if the process died."""
+        process = self._ensure_started()
         assert process.stdin is not None
         assert process.stdout is not None
-        alarm = Timer(PATIENCE, process.kill)
+        alarm = Timer(TIMEOUT_SECONDS, process.kill)
         alarm.start()
-        process.stdin.write(json.dumps({"do": do, **request}) + "\n")
+        process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
         process.stdin.flush()
-        answer = process.stdout.readline()
+        response = process.stdout.readline()
         alarm.cancel()
-        if not answer:
+        if not response:
             process.wait()
             return None
-        return json.loads(answer)
+        return json.loads(response)
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _ensure_started(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             environment = {**os.environ, "RUST_BACKTRACE": "0"}
             if self.library == "lance":
                 environment.pop("PYTHONPATH", None)
             self._process = subprocess.Popen(
-                [str(self.python), str(ACTOR), self.library],
+                [str(self.python), str(WORKER), self.library],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -94,7 +94,7 @@ class Wheel:
             )
             assert self._process.stdout is not None
             if not self._process.stdout.readline():
-                raise RuntimeError(f"{self.name}: {self.python} {ACTOR} does not start")
+                raise RuntimeError(f"{self.name}: {self.python} {WORKER} does not start")
         return self._process
 
     def close(self) -> None:
@@ -105,6 +105,6 @@ class Wheel:
             self._process = None
 
 
-def reference() -> Wheel:
-    """Return the actor of the reference, in this environment."""
-    return Wheel("lanceref", Path(sys.executable), "pylanceref")
+def reference() -> Worker:
+    """Return the process of the reference, in this environment."""
+    return Worker("lanceref", Path(sys.executable), "pylanceref")

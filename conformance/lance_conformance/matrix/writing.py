@@ -1,7 +1,6 @@
-"""Writing: the other direction, in which an implementation writes and the reference reads.
+"""Writing: implementations write tables, which the reference reads and validates.
 
-Each table that a fixture holds is given to the implementation, to be written in the file version of
-the fixture. The reference then reads it, and looks for broken clauses.
+The tables are those of the fixtures, each in the file version of its fixture.
 """
 
 from __future__ import annotations
@@ -34,17 +33,17 @@ def tables(cases: Sequence[Case]) -> Iterator[tuple[Case, HoldsTable]]:
     seen = set()
     for case in cases:
         expected = case.manifest["expect"][0]
-        told = expected.get("table")
-        if told is None or case.kind not in ("read-file", "read-dataset"):
+        table = expected.get("table")
+        if table is None or case.kind not in ("read-file", "read-dataset"):
             continue
-        named = case.requires.get("file_version"), told["sha256"]
-        if named not in seen:
-            seen.add(named)
+        key = case.requires.get("file_version"), table["sha256"]
+        if key not in seen:
+            seen.add(key)
             yield case, expected_table(case, expected)
 
 
-def written(session: Session, cases: Sequence[Case]) -> dict[str, str]:
-    """Let the implementation of a session write every table; return the outcome by case."""
+def write_tables(session: Session, cases: Sequence[Case]) -> dict[str, str]:
+    """Write every table by the implementation of a session; return the outcomes by case."""
     capability = session.claims().capabilities.get(OPERATION)
     if capability is None:
         return {}
@@ -53,14 +52,14 @@ def written(session: Session, cases: Sequence[Case]) -> dict[str, str]:
     for case, expected in tables(cases):
         version = case.requires.get("file_version")
         if isinstance(versions, list) and version in versions:
-            outcomes[case.id] = _written(session, case, expected)
+            outcomes[case.id] = _write_table(session, case, expected)
     return outcomes
 
 
-def _written(session: Session, case: Case, expected: HoldsTable) -> str:
+def _write_table(session: Session, case: Case, expected: HoldsTable) -> str:
     uri = session.scratch / "written.lance"
-    given = case.folder / case.manifest["expect"][0]["table"]["path"]
-    fields = {"input": str(given.absolute()), "uri": str(uri), "mode": "create"}
+    table = case.folder / case.manifest["expect"][0]["table"]["path"]
+    fields = {"input": str(table.absolute()), "uri": str(uri), "mode": "create"}
     fields["version"] = str(case.requires["file_version"])
     try:
         answer = session.request(OPERATION, fields, case.limits)
@@ -75,10 +74,10 @@ def _written(session: Session, case: Case, expected: HoldsTable) -> str:
 
 def _read_back(uri: Path, expected: HoldsTable) -> str:
     try:
-        found = dataset(str(uri)).to_table()
+        table = dataset(str(uri)).to_table()
     except LanceError:
         return str(Outcome.REJECTS_VALID)
-    if first_difference(expected.table, found, order="storage", accept_types={}) is not None:
+    if first_difference(expected.table, table, order="storage", accept_types={}) is not None:
         return str(Outcome.FAIL)
     findings = [one for one in validate(str(uri), deep=True) if one.severity == "must"]
     return INVALID if findings else str(Outcome.PASS)

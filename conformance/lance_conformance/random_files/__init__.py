@@ -1,1 +1,1 @@
-"""Random files: tables from a seed, written by both implementations and read back in many ways."""
+"""Random files: random tables, written by both implementations and read in many ways."""

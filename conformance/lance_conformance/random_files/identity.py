@@ -1,7 +1,7 @@
-"""Identity: whether two files of the same rows have the same bytes, and what differs if not.
+"""Identity: whether two files of the same rows have the same bytes, or the first difference.
 
-The order of entries in a protobuf map is no property of a file; files that differ in nothing else
-are identical. Files with FSST pages are set apart: the oracle trains their tables at random.
+The order of entries in protobuf maps is ignored. Files with FSST pages are not compared, because
+the oracle trains symbol tables on random samples.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from lanceref.proto import file_pb2
 from lanceref.storage import LocalSource
 
 IDENTICAL, TRAINED = "identical", "fsst"
-"""Verdicts: the same bytes; bytes that hang on the oracle's random sample."""
+"""Results of a comparison: the same bytes; bytes that depend on a random sample."""
 
 
-def verdict(ours: Path, theirs: Path) -> str:
+def compare_files(ours: Path, theirs: Path) -> str:
     """Return IDENTICAL, TRAINED, or the first field that differs."""
     mine, other = ours.read_bytes(), theirs.read_bytes()
     if mine == other:
         return IDENTICAL
-    left, right = _opened(ours), _opened(theirs)
+    left, right = _open(ours), _open(theirs)
     if any("fsst" in str(page.encoding) for column in right.columns for page in column.pages):
         return TRAINED
-    told = _first_page(left, right, mine, other)
-    if told is not None:
-        return told
+    difference = _page_difference(left, right, mine, other)
+    if difference is not None:
+        return difference
     return (
         IDENTICAL
         if _without_map_order(left, mine) == _without_map_order(right, other)
@@ -36,12 +36,12 @@ def verdict(ours: Path, theirs: Path) -> str:
     )
 
 
-def _opened(path: Path) -> DataFile:
+def _open(path: Path) -> DataFile:
     return open_file(LocalSource(str(path)), Context(path.name))
 
 
-def _first_page(left: DataFile, right: DataFile, mine: bytes, other: bytes) -> str | None:
-    """Return what the first page that differs differs in."""
+def _page_difference(left: DataFile, right: DataFile, mine: bytes, other: bytes) -> str | None:
+    """Return the first difference of pages, or None."""
     for column, (one, two) in enumerate(zip(left.columns, right.columns, strict=True)):
         if len(one.pages) != len(two.pages):
             return f"column {column}: {len(one.pages)} pages for {len(two.pages)}"
@@ -58,8 +58,8 @@ def _first_page(left: DataFile, right: DataFile, mine: bytes, other: bytes) -> s
 
 
 def _field(one: Message, other: Message) -> str:
-    """Return the first field, outermost first, that two messages of a type do not have alike."""
-    left, right = ({field.name: held for field, held in each.ListFields()} for each in (one, other))
+    """Return the path of the first field that differs between two messages of a type."""
+    left, right = ({field.name: value for field, value in m.ListFields()} for m in (one, other))
     if set(left) != set(right):
         return " or ".join(sorted(set(left) ^ set(right)))
     name = next((name for name in left if left[name] != right[name]), "")

@@ -1,7 +1,7 @@
-"""Oracle child: the oracle reads files in a process of its own, because it may abort.
+"""Oracle child: the oracle reads files in a separate process, because it may abort.
 
 The child reads lines of JSON, `[path of a data file, path of the expected table as an Arrow file]`,
-and answers each with a line: the difference it found as text, or null.
+and writes a line for each: the difference as text, or null.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from threading import Timer
 import pyarrow as pa
 
 from lance_conformance.oracle import lance_file
-from lance_conformance.random_files.settled import settled
+from lance_conformance.random_files.unsliced import unsliced
 from lance_conformance.table_diff import first_difference
 
-PATIENCE = 60
-"""Seconds that one file may take."""
+TIMEOUT_SECONDS = 60
+"""Timeout of one file."""
 
 
 class OracleChild:
-    """The child process, started when first asked and again after it died."""
+    """The child process, started on first use and again after it died."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
 
     def difference(self, path: Path, table: pa.Table) -> str | None:
-        """Let the oracle read a file; return how it is not `table`, or how the child ended."""
+        """Read a file by the oracle; return its difference from `table`, an error, or None."""
         expected = path.with_suffix(".arrow")
         with pa.OSFile(str(expected), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
             writer.write_table(table)
-        answer = self._ask(json.dumps([str(path), str(expected)]))
-        return "the oracle's process died" if answer is None else json.loads(answer)
+        response = self._request(json.dumps([str(path), str(expected)]))
+        return "the oracle's process died" if response is None else json.loads(response)
 
-    def _ask(self, question: str) -> str | None:
+    def _request(self, request: str) -> str | None:
         if self._process is None or self._process.poll() is not None:
             command = [sys.executable, "-m", "lance_conformance.random_files.oracle_child"]
             pipe = subprocess.PIPE
@@ -46,15 +46,15 @@ class OracleChild:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        alarm = Timer(PATIENCE, process.kill)
+        alarm = Timer(TIMEOUT_SECONDS, process.kill)
         alarm.start()
-        process.stdin.write(question + "\n")
+        process.stdin.write(request + "\n")
         process.stdin.flush()
-        answer = process.stdout.readline()
+        response = process.stdout.readline()
         alarm.cancel()
-        if not answer:
+        if not response:
             process.wait()
-        return answer or None
+        return response or None
 
     def close(self) -> None:
         """End the child."""
@@ -65,19 +65,19 @@ class OracleChild:
 
 
 def read(path: str, expected: str) -> str | None:
-    """Read a file with the oracle; return how it is not the expected table."""
-    wanted = pa.ipc.open_file(expected).read_all()
+    """Read a file by the oracle; return its difference from the expected table, or an error."""
+    table = pa.ipc.open_file(expected).read_all()
     try:
-        found = lance_file().LanceFileReader(path).read_all(batch_size=1 << 20).to_table()
+        rows = lance_file().LanceFileReader(path).read_all(batch_size=1 << 20).to_table()
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
         return f"{type(error).__name__}: {str(error)[:300]}"
-    return first_difference(settled(wanted), settled(found))
+    return first_difference(unsliced(table), unsliced(rows))
 
 
 def main() -> None:
-    """Answer until the input ends."""
+    """Read files until the input ends."""
     for line in sys.stdin:
         print(json.dumps(read(*json.loads(line))), flush=True)
 

@@ -1,4 +1,4 @@
-"""Readings: the ways a campaign reads back a file or dataset, each with the table it must give."""
+"""Readings: the ways in which a campaign reads a file or dataset, with the expected tables."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pyarrow as pa
 import pylanceref
 from pylanceref.file import LanceFileReader
 
-from lance_conformance.random_files.settled import settled
+from lance_conformance.random_files.unsliced import unsliced
 from lance_conformance.table_diff import first_difference
 
 Reading = tuple[str, pa.Table, pa.Table]
-"""What was read, the table it must give, the table it gave."""
+"""Name of a reading, expected table, table that was read."""
 
 
 def file_differences(path: Path, table: pa.Table, rng: Random) -> Iterator[str]:
-    """Yield for each way of reading a file how its result is not what was written."""
+    """Yield the differences of each reading of a file from the written table."""
     reader = LanceFileReader(path)
-    yield from _told(
+    yield from _differences(
         ("scan", table, reader.read_all(batch_size=rng.choice((64, 1024, 100_000))).to_table()),
         _range(reader, table, rng),
         _take(reader, table, rng),
@@ -30,24 +30,24 @@ def file_differences(path: Path, table: pa.Table, rng: Random) -> Iterator[str]:
 
 
 def dataset_differences(path: Path, table: pa.Table, rng: Random) -> Iterator[str]:
-    """Yield for each way of reading a dataset how its result is not what was written."""
-    opened = pylanceref.dataset(path)
+    """Yield the differences of each reading of a dataset from the written table."""
+    dataset = pylanceref.dataset(path)
     rows = rng.choices(range(table.num_rows), k=20)
     name = rng.choice(table.column_names)
-    yield from _told(
-        ("dataset scan", table, opened.to_table()),
-        (f"dataset take {rows[:8]}", _rows(table, rows), opened.take(rows)),
-        (f"dataset column {name}", table.select([name]), opened.to_table(columns=[name])),
+    yield from _differences(
+        ("dataset scan", table, dataset.to_table()),
+        (f"dataset take {rows[:8]}", _rows(table, rows), dataset.take(rows)),
+        (f"dataset column {name}", table.select([name]), dataset.to_table(columns=[name])),
     )
-    if opened.count_rows() != table.num_rows:
-        yield f"count_rows: expected {table.num_rows}, found {opened.count_rows()}"
+    if dataset.count_rows() != table.num_rows:
+        yield f"count_rows: expected {table.num_rows}, found {dataset.count_rows()}"
 
 
-def _told(*readings: Reading) -> Iterator[str]:
-    for name, wanted, found in readings:
-        told = first_difference(settled(wanted), settled(found))
-        if told is not None:
-            yield f"{name}: {told}"
+def _differences(*readings: Reading) -> Iterator[str]:
+    for name, expected, found in readings:
+        difference = first_difference(unsliced(expected), unsliced(found))
+        if difference is not None:
+            yield f"{name}: {difference}"
 
 
 def _range(reader: LanceFileReader, table: pa.Table, rng: Random) -> Reading:
@@ -63,12 +63,12 @@ def _take(reader: LanceFileReader, table: pa.Table, rng: Random) -> Reading:
 
 
 def _rows(table: pa.Table, rows: list[int]) -> pa.Table:
-    """Return some rows, without `take` (see `settled`)."""
+    """Return some rows, without `take`, which has a defect for slices (see `unsliced`)."""
     return pa.concat_tables([table.slice(0, 0), *(table.slice(row, 1) for row in rows)])
 
 
 def _projections(path: Path, table: pa.Table, rng: Random) -> Iterator[Reading]:
-    """Project to one column, and to one field inside a struct where there is one."""
+    """Read one column, and one field of each struct."""
     name = rng.choice(table.column_names)
     found = LanceFileReader(path, columns=[name]).read_all().to_table()
     yield f"column {name}", table.select([name]), found
@@ -78,10 +78,10 @@ def _projections(path: Path, table: pa.Table, rng: Random) -> Iterator[Reading]:
             inner = rng.choice(list(field.type))
             nested = f"{field.name}.{inner.name}"
             found = LanceFileReader(path, columns=[nested]).read_all().to_table()
-            yield f"column {nested}", _only(table, field, inner), found
+            yield f"column {nested}", _select_field(table, field, inner), found
 
 
-def _only(table: pa.Table, outer: pa.Field, inner: pa.Field) -> pa.Table:
+def _select_field(table: pa.Table, outer: pa.Field, inner: pa.Field) -> pa.Table:
     """Return one struct column of the table with one of its fields."""
     chunks = []
     type_ = pa.struct([inner])

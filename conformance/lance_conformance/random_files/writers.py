@@ -1,4 +1,4 @@
-"""Writers of random tables: the reference and the oracle, and what each refuses to write."""
+"""Writers of random tables: the reference and the oracle, and the errors of their writes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lance_conformance.guarded_call import guarded
 from lance_conformance.known_divergences import find
 from lance_conformance.oracle import lance_file
 from lance_conformance.random_files.oracle_child import OracleChild
-from lance_conformance.random_files.settled import settled
+from lance_conformance.random_files.unsliced import unsliced
 
 VERSIONS = {str(version): version for version in (V0_1, V2_0, V2_1, V2_2, V2_3)}
 """File versions of random tables, by name."""
 
 
 class Sample(Protocol):
-    """A table to be written in `version`, and how: see `lanceref_testing.tables.Sample`."""
+    """A table to be written in `version`, with options: see `lanceref_testing.tables.Sample`."""
 
     @property
     def table(self) -> pa.Table:
@@ -38,11 +38,11 @@ class Sample(Protocol):
 
     @property
     def cache_bytes(self) -> int | None:
-        """What a writer may buffer before it starts a page; None: its default."""
+        """Bytes that a writer may buffer before it starts a page; None: its default."""
 
 
 def write_by_oracle(sample: Sample, path: Path) -> str | None:
-    """Let the oracle write a sample; return why it did not."""
+    """Write a sample by the oracle; return its error, or None."""
     options = {} if sample.cache_bytes is None else {"data_cache_bytes": sample.cache_bytes}
 
     def write_batches() -> None:
@@ -55,16 +55,16 @@ def write_by_oracle(sample: Sample, path: Path) -> str | None:
     return refusal_of(write_batches)
 
 
-def refusal_of(writes: Callable[[], object]) -> str | None:
-    """Return why the oracle did not write."""
-    return guarded(writes, (OSError, ValueError, RuntimeError)).error or None
+def refusal_of(write: Callable[[], object]) -> str | None:
+    """Return the error of a write by the oracle, or None."""
+    return guarded(write, (OSError, ValueError, RuntimeError)).error or None
 
 
 def batches(sample: Sample) -> Iterable[pa.RecordBatch]:
-    """Cut the table; every other sample is written from slices where the oracle can."""
+    """Yield the batches of a table; those with an odd number of rows are slices of flat types."""
     sliceable = sample.batch_rows % 2 and all(map(_is_flat, sample.table.schema.types))
     for batch in sample.table.to_batches(max_chunksize=sample.batch_rows):
-        yield from [batch] if sliceable else settled(pa.table(batch)).to_batches()
+        yield from [batch] if sliceable else unsliced(pa.table(batch)).to_batches()
 
 
 def _is_flat(type_: pa.DataType) -> bool:
@@ -72,15 +72,15 @@ def _is_flat(type_: pa.DataType) -> bool:
     return pa.types.is_fixed_size_list(type_) or not pa.types.is_nested(type_)
 
 
-def is_a_defect(told: str, theirs: Path, sample: Sample, child: OracleChild) -> bool:
+def is_oracle_defect(error: str, theirs: Path, sample: Sample, child: OracleChild) -> bool:
     """Whether the oracle cannot read its own file of these rows either."""
-    if find("files/written", told=told) is None:
+    if find("files/written", detail=error) is None:
         return False
     return theirs.exists() and child.difference(theirs, sample.table) is not None
 
 
 def write_by_reference(sample: Sample, path: Path) -> str | None:
-    """Let the reference write a sample; return why it did not."""
+    """Write a sample by the reference; return its error, or None."""
     try:
         with LanceFileWriter(
             path,

@@ -14,8 +14,8 @@ from typing import Any, cast
 import pyarrow as pa
 from pylanceref import LanceDataset
 
-from lance_conformance.matrix.actor import load, save
-from lance_conformance.matrix.wheels import Wheel, cache, interpreter
+from lance_conformance.matrix.library_worker import load, save
+from lance_conformance.matrix.wheels import Worker, cache, interpreter
 from lance_conformance.oracle import lance, lance_file
 from lance_conformance.recipes.model import DATA, Input
 from lance_conformance.recipes.scenario_plans import build_files, files_below
@@ -107,7 +107,7 @@ def stored(
 
 
 Step = tuple[object, ...]
-"""Name and arguments of a step, as the actor has them."""
+"""Name and arguments of a step, of `matrix.library_worker`."""
 
 
 def by_release(
@@ -123,12 +123,12 @@ def by_release(
             folder, root = Path(name), Path(name, "table.lance")
             for table_name, table in tables.items():
                 save(table, str(folder / table_name))
-            wheel = Wheel(release, interpreter(release, cache()))
+            wheel = Worker(release, interpreter(release, cache()))
             where = {"uri": str(root), "folder": name, "options": dict(options or {})}
-            errors = wheel.ask("build", **where, steps=[list(step) for step in steps])
+            errors = wheel.request("build", **where, steps=[list(step) for step in steps])
             if errors is None or any(errors):
                 raise RuntimeError(f"{release} does not take these steps: {errors}")
-            read = wheel.ask("read", uri=str(root), out=name, filters=[], latest=True)
+            read = wheel.request("read", uri=str(root), out=name, filters=[], latest=True)
             wheel.close()
             (rows,) = (key for key in read if key.endswith(" rows"))
             return Input(files_below(root), load(name, f"{rows}.arrow"), version=release)

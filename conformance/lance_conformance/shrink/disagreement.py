@@ -1,4 +1,4 @@
-"""Disagreement: what two adapters make of the same bytes, and how they differ.
+"""Disagreement: the readings of the same bytes by two adapters, and the kind of their difference.
 
 `Files` are the bytes of one data file under the name `data.lance`, or those of a table by path.
 """
@@ -28,7 +28,7 @@ UNCLAIMED = "does not claim it"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one adapter made of the bytes: a word, the rows if it gave some, its own words."""
+    """The reading of an adapter: a word for its result, rows if it returned any, its message."""
 
     word: str
     table: pa.Table | None = None
@@ -36,25 +36,25 @@ class Reading:
 
 
 class Pair:
-    """Two adapters at work below a scratch folder; `num_questions` counts what they were asked."""
+    """Sessions of two adapters with a scratch folder; `num_comparisons` counts their readings."""
 
     def __init__(self, first: Session, second: Session, scratch: Path, limits: Limits) -> None:
         self._sessions = (first, second)
         self._scratch = scratch
         self._limits = limits
-        self.num_questions = 0
+        self.num_comparisons = 0
 
     def readings(self, files: Files) -> tuple[Reading, Reading]:
-        """Return what both make of the bytes."""
-        self.num_questions += 1
-        folder = self._scratch / str(self.num_questions)
-        given = laid_out(files, folder)
-        first, second = (self._read(session, given, folder) for session in self._sessions)
+        """Return the readings of the bytes by both adapters."""
+        self.num_comparisons += 1
+        folder = self._scratch / str(self.num_comparisons)
+        path = write_files(files, folder)
+        first, second = (self._read(session, path, folder) for session in self._sessions)
         shutil.rmtree(folder)
         return first, second
 
     def signature(self, files: Files) -> str:
-        """Return how they disagree; empty when they do not."""
+        """Return the kind of the disagreement; empty if they agree."""
         return signature(*self.readings(files))
 
     def close(self) -> None:
@@ -62,11 +62,11 @@ class Pair:
         for session in self._sessions:
             session.close()
 
-    def _read(self, session: Session, given: Path, folder: Path) -> Reading:
+    def _read(self, session: Session, path: Path, folder: Path) -> Reading:
         out = folder / "out.arrow"
         out.unlink(missing_ok=True)
-        op, place = ("dataset.read", "uri") if given.is_dir() else ("file.read", "path")
-        answer = session.request(op, {place: str(given), "out": str(out)}, self._limits)
+        op, key = ("dataset.read", "uri") if path.is_dir() else ("file.read", "path")
+        answer = session.request(op, {key: str(path), "out": str(out)}, self._limits)
         response = answer.response
         if response is None:
             return Reading(str(answer.outcome), detail=answer.detail)
@@ -90,13 +90,13 @@ def signature(first: Reading, second: Reading) -> str:
         return "other numbers of rows"
     if first_difference(first.table, second.table) is None:
         return ""
-    kept = first_difference(first.table.slice(0, 0), second.table.slice(0, 0)) is None
-    return "other values" if kept else "other types"
+    same_types = first_difference(first.table.slice(0, 0), second.table.slice(0, 0)) is None
+    return "other values" if same_types else "other types"
 
 
-def laid_out(files: Files, folder: Path) -> Path:
-    """Write the bytes below a folder and return the place of the file or table."""
-    root = folder / "given"
+def write_files(files: Files, folder: Path) -> Path:
+    """Write the bytes below a folder; return the path of the file or table."""
+    root = folder / "input"
     for name, data in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def laid_out(files: Files, folder: Path) -> Path:
     return root / DATA if set(files) == {DATA} else root
 
 
-def taken_in(path: Path) -> dict[str, bytes]:
+def load_files(path: Path) -> dict[str, bytes]:
     """Return the bytes of a file or of all files of a table."""
     if path.is_file():
         return {DATA: path.read_bytes()}
@@ -115,8 +115,8 @@ def taken_in(path: Path) -> dict[str, bytes]:
 def _refusal(response: Mapping[str, object]) -> Reading:
     if "unsupported" in response:
         return Reading(UNCLAIMED)
-    told = response.get("reject") or {}
-    detail = str(told)
-    if isinstance(told, Mapping):
-        detail = str(told.get("message", told.get("feature", "")))
+    reject = response.get("reject") or {}
+    detail = str(reject)
+    if isinstance(reject, Mapping):
+        detail = str(reject.get("message", reject.get("feature", "")))
     return Reading(str(Outcome.PANIC) if response.get("panicked") else REFUSES, detail=detail)

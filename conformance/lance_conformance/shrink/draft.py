@@ -1,6 +1,6 @@
-"""Draft: a case made of shrunk bytes, for somebody to give a name and clauses.
+"""Draft: a case of shrunk bytes, which still needs a name and clauses.
 
-What the reference reads is the expectation; where it refuses, any controlled answer is.
+The reading of the reference is the expected result; if it refuses, any controlled result is.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from lance_conformance.shrink.disagreement import Files, Reading
 
 
 def write(
-    out: Path, case_id: str, files: Files, told: Reading, note: str, clauses: Sequence[str]
+    out: Path, case_id: str, files: Files, reading: Reading, note: str, clauses: Sequence[str]
 ) -> Path:
-    """Write the folder of a draft below `out` and return it; `told` is the reference's reading."""
+    """Write the folder of a draft below `out`, with the `reading` of the reference; return it."""
     folder = out / case_id
     single = set(files) == {DATA}
     for name, data in files.items():
@@ -34,13 +34,15 @@ def write(
         "id": case_id,
         "title": "Two implementations disagree about these bytes",
         "note": note,
-        "kind": "robust" if told.table is None else read_kind,
+        "kind": "robust" if reading.table is None else read_kind,
         "status": "draft",
         "clauses": [{"id": clause, "role": "positive"} for clause in clauses],
         "requires": {"op": "file.read" if single else "dataset.read"},
         "provenance": {"made_by": "thirdparty", "version": __version__},
         "input": _input(files, single),
-        "expect": [{"survive": True} if told.table is None else _expected(folder, told.table)],
+        "expect": [
+            {"survive": True} if reading.table is None else _expected(folder, reading.table)
+        ],
     }
     (folder / "case.json").write_text(suite.canonical_text(manifest), encoding="utf-8")
     return folder

@@ -1,6 +1,6 @@
-"""Parts: a 2.x data file taken apart into fields and pages, and put together with fewer of them.
+"""Parts: the fields and pages of a 2.x data file, and files with fewer of them.
 
-Nothing is decoded: buffers are copied as they are, and what describes them is laid out anew.
+Nothing is decoded: buffers are copied, and metadata is written with their new offsets.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from lanceref.proto.file_pb2 import Field, FileDescriptor
 from lanceref.storage import BytesSource
 
 ALIGNMENT = 64
-"""Buffers start at multiples of it."""
+"""Alignment of buffers, in bytes."""
 
 _FOOTER_SIZE = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A file: its descriptor, the metadata of its columns, and the bytes they point into.
+    """A file: its descriptor, the metadata of its columns, and its bytes.
 
-    `column_of` maps ids of fields to columns; `others` are the global buffers but the descriptor.
+    `column_of` maps ids of fields to columns; `others` are the global buffers except the
+    descriptor.
     """
 
     data: bytes
@@ -41,13 +42,13 @@ class Parts:
 
     @property
     def num_pages(self) -> int:
-        """Number of pages that every column has; 0 where they are not cut at the same rows."""
+        """Number of pages of every column; 0 if columns have different page boundaries."""
         cuts = {tuple(page.length for page in column.pages) for column in self.columns}
         return len(next(iter(cuts))) if len(cuts) == 1 else 0
 
 
-def taken_apart(data: bytes) -> Parts:
-    """Return the parts of a file. Raises LanceError for what is no data file of 2.x."""
+def parse_file(data: bytes) -> Parts:
+    """Return the parts of a file. Raises LanceError if it is no data file of 2.x."""
     file = open_file(BytesSource(data), Context("shrinking"))
     first, *others = file.global_buffers
     descriptor = FileDescriptor.FromString(data[first.offset : first.end])
@@ -57,12 +58,12 @@ def taken_apart(data: bytes) -> Parts:
     return Parts(data, descriptor, columns, more, file.assigned)
 
 
-def with_fields(parts: Parts, kept: Sequence[int]) -> Parts:
-    """Return the file with some of its top-level fields, by their order, and their columns."""
+def with_fields(parts: Parts, numbers: Sequence[int]) -> Parts:
+    """Return the file with some of its top-level fields, by number, and their columns."""
     descriptor = FileDescriptor()
     descriptor.CopyFrom(parts.descriptor)
     del descriptor.schema.fields[:]
-    chosen = [one for number, one in enumerate(_subtrees(parts.descriptor)) if number in kept]
+    chosen = [one for number, one in enumerate(_subtrees(parts.descriptor)) if number in numbers]
     fields = [field for subtree in chosen for field in subtree]
     descriptor.schema.fields.extend(fields)
     numbers = sorted({parts.column_of[one.id] for one in fields if one.id in parts.column_of})
@@ -70,14 +71,14 @@ def with_fields(parts: Parts, kept: Sequence[int]) -> Parts:
     return replace(parts, descriptor=descriptor, columns=columns)
 
 
-def with_pages(parts: Parts, kept: Sequence[int]) -> Parts:
+def with_pages(parts: Parts, numbers: Sequence[int]) -> Parts:
     """Return the file with some of the pages of every column."""
     columns = []
     for column in parts.columns:
         fewer = ColumnMetadata()
         fewer.CopyFrom(column)
         del fewer.pages[:]
-        fewer.pages.extend(column.pages[number] for number in kept)
+        fewer.pages.extend(column.pages[number] for number in numbers)
         columns.append(fewer)
     descriptor = FileDescriptor()
     descriptor.CopyFrom(parts.descriptor)
@@ -85,10 +86,10 @@ def with_pages(parts: Parts, kept: Sequence[int]) -> Parts:
     return replace(parts, descriptor=descriptor, columns=tuple(columns))
 
 
-def put_together(parts: Parts) -> bytes:
-    """Return the file of the parts: the buffers still referred to, metadata, tables, footer."""
+def assemble(parts: Parts) -> bytes:
+    """Return the file of the parts: referenced buffers, metadata, offset tables, footer."""
     out = bytearray()
-    columns = [_moved(column, parts.data, out) for column in parts.columns]
+    columns = [_move_buffers(column, parts.data, out) for column in parts.columns]
     buffers = [_append(out, one) for one in (_bytes(parts.descriptor), *parts.others)]
     entries = [_append(out, _bytes(column), align=1) for column in columns]
     starts = [entries[0][0] if entries else len(out)]
@@ -102,20 +103,20 @@ def put_together(parts: Parts) -> bytes:
 
 
 def data_end(data: bytes) -> int:
-    """Return where the buffers of a file end and what describes them begins."""
+    """Return the offset at which the buffers of a file end and its metadata begins."""
     first = int.from_bytes(data[-_FOOTER_SIZE : -_FOOTER_SIZE + 8], "little")
     return min(first, len(data))
 
 
-def _moved(column: ColumnMetadata, data: bytes, out: bytearray) -> ColumnMetadata:
-    """Copy the buffers of a column to the end of `out` and return metadata that say so."""
+def _move_buffers(column: ColumnMetadata, data: bytes, out: bytearray) -> ColumnMetadata:
+    """Append the buffers of a column to `out`; return the metadata with their new offsets."""
     moved = ColumnMetadata()
     moved.CopyFrom(column)
     owners: list[ColumnMetadata | ColumnMetadata.Page] = [moved, *moved.pages]
     for owner in owners:
         spans = list(zip(owner.buffer_offsets, owner.buffer_sizes, strict=True))
-        placed = [_append(out, data[offset : offset + size])[0] for offset, size in spans]
-        owner.buffer_offsets[:] = placed
+        offsets = [_append(out, data[offset : offset + size])[0] for offset, size in spans]
+        owner.buffer_offsets[:] = offsets
     return moved
 
 
@@ -130,7 +131,7 @@ def _bytes(part: Message) -> bytes:
 
 
 def _subtrees(descriptor: FileDescriptor) -> Iterator[list[Field]]:
-    """Yield each top-level field with what lies below it; fields lie depth first."""
+    """Yield each top-level field with its descendants; fields are in depth-first order."""
     subtree: list[Field] = []
     for field in descriptor.schema.fields:
         if field.parent_id < 0 and subtree:

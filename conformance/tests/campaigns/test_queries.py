@@ -3,25 +3,25 @@
 import pytest
 from lance_conformance.campaigns.queries.full_text import equal
 from lance_conformance.campaigns.queries.nearest import judging
-from lance_conformance.campaigns.queries.nearest.cases import ALL, Question
+from lance_conformance.campaigns.queries.nearest.cases import ALL, Search
 from lance_conformance.campaigns.recall.vector_recall import label, too_low
 from lance_conformance.campaigns.runner import Outcome
 
-ASKED = Question({"q": [0.0], "k": 3}, {})
+SEARCH = Search({"q": [0.0], "k": 3}, {})
 NEAR = [(7, 0.5), (1, 1.0), (4, 2.0)]
 
 
-def _judge(asked=None, *, graphs=False, passing=()):
-    """A judge of a table, where `asked` says what is found by what is asked, else nothing is."""
+def _judge(results=None, *, graphs=False, passing=()):
+    """A judge of a table with the `results` of searches; others are refused."""
 
-    def ask(question):
-        return (asked or {}).get(question.told, ("no", "no"))
+    def run(search):
+        return (results or {}).get(search.description, ("no", "no"))
 
-    return judging.Judge(ask, lambda _: passing, "dot", graphs)
+    return judging.Judge(run, lambda _: passing, "dot", graphs)
 
 
-def _all(question):
-    return question.but(k=ALL, ef=8 * ALL).told
+def _all(search):
+    return search.with_nearest(k=ALL, ef=8 * ALL).description
 
 
 @pytest.mark.parametrize(
@@ -40,32 +40,32 @@ def _all(question):
         ([], "other number of rows"),
     ],
 )
-def test_rows_and_distances_are_the_same(ours, word):
-    """To rounding; a row may stand for another one that is as far."""
-    assert word == judging.compared(ASKED, ([NEAR], [ours]))
+def test_rows_and_distances_are_equal(ours, word):
+    """Up to rounding; rows of equal distance may be exchanged."""
+    assert word == judging.compare(SEARCH, ([NEAR], [ours]))
     every = [*NEAR, (3, 1.0)] if (3, 1.0) in ours else [*NEAR, (3, 2.0)]
-    judge = _judge({_all(ASKED): ([every], [every])})
-    assert word == judge.verdict(ASKED, ([NEAR], [ours]))
+    judge = _judge({_all(SEARCH): ([every], [every])})
+    assert word == judge.verdict(SEARCH, ([NEAR], [ours]))
 
 
 @pytest.mark.parametrize("every", [NEAR, [*NEAR, (3, 2.1)]])
-def test_a_row_that_the_other_does_not_find_as_far_is_wrong(every):
-    """Neither when it has no such row, nor when that is farther away, in either direction."""
+def test_a_row_with_another_distance_by_the_other_differs(every):
+    """Or without such a row, in either direction."""
     answers = [NEAR], [[*NEAR[:2], (3, 2.0)]]
     for pair in (answers, answers[::-1]):
-        judge = _judge({_all(ASKED): ([every], [every])})
-        assert "rows that the other does not find" == judge.verdict(ASKED, pair)
+        judge = _judge({_all(SEARCH): ([every], [every])})
+        assert "rows that the other does not find" == judge.verdict(SEARCH, pair)
 
 
-def test_the_worst_of_several_answers_counts():
-    """And there must be as many."""
+def test_the_worst_of_several_query_vectors_counts():
+    """The numbers of results must be equal."""
     tied = [(7, 0.5), (1, 1.0), (3, 2.0)]
-    assert judging.TIED == judging.compared(ASKED, ([NEAR, NEAR], [NEAR, tied]))
-    assert "other number of rows" == judging.compared(ASKED, ([NEAR, NEAR], [tied, []]))
-    assert "other number of answers" == judging.compared(ASKED, ([NEAR, NEAR], [NEAR]))
+    assert judging.TIED == judging.compare(SEARCH, ([NEAR, NEAR], [NEAR, tied]))
+    assert "other number of rows" == judging.compare(SEARCH, ([NEAR, NEAR], [tied, []]))
+    assert "other number of answers" == judging.compare(SEARCH, ([NEAR, NEAR], [NEAR]))
 
 
-REFINED = Question({"q": [0.0], "k": 2, "refine_factor": 2}, {"fast_search": True})
+REFINED = Search({"q": [0.0], "k": 2, "refine_factor": 2}, {"fast_search": True})
 CODES = [(7, 0.0), (1, 1.0), (2, 2.0), (4, 2.0), (3, 2.0), (5, 2.00001), (6, 2.1)]
 EXACT = [(3, 0.2), (6, 0.25), (5, 0.3), (7, 0.5), (1, 1.0), (2, 3.0), (4, 9.0)]
 
@@ -79,12 +79,15 @@ EXACT = [(3, 0.2), (6, 0.25), (5, 0.3), (7, 0.5), (1, 1.0), (2, 3.0), (4, 9.0)]
         ([(3, 0.2), (7, 0.5)], [*CODES[:4], (3, 2.1)], "other distances"),
     ],
 )
-def test_rows_with_codes_as_far_may_be_looked_at_or_not(ours, codes, word):
-    """Those with nearer codes are looked at, those with farther ones are not."""
-    whole = REFINED.but("refine_factor", k=ALL)
-    plain = whole.but(use_index=False, metric="dot").scanned(fast_search=None)
-    asked = {whole.but(ef=8 * ALL).told: ([CODES], [codes]), plain.told: ([EXACT], "no")}
-    assert word == _judge(asked).verdict(REFINED, ([[(7, 0.5), (1, 1.0)]], [ours]))
+def test_rows_with_codes_of_the_last_distance_may_be_refined(ours, codes, word):
+    """Rows with nearer codes must be refined, rows with farther ones must not."""
+    whole = REFINED.with_nearest("refine_factor", k=ALL)
+    plain = whole.with_nearest(use_index=False, metric="dot").with_scan(fast_search=None)
+    results = {
+        whole.with_nearest(ef=8 * ALL).description: ([CODES], [codes]),
+        plain.description: ([EXACT], "no"),
+    }
+    assert word == _judge(results).verdict(REFINED, ([[(7, 0.5), (1, 1.0)]], [ours]))
 
 
 @pytest.mark.parametrize(
@@ -98,42 +101,42 @@ def test_rows_with_codes_as_far_may_be_looked_at_or_not(ours, codes, word):
         ([(8, 0.1), (3, 0.2)], "other number of rows"),
     ],
 )
-def test_rows_outside_the_index_are_looked_at(ours, word):
-    """All of them, and exact distances are returned; rows inside are chosen by their codes."""
+def test_rows_outside_the_index_are_refined(ours, word):
+    """All of them, with exact distances; rows inside are chosen by their codes."""
     outside = [(8, 0.1), (9, 9.5)]
-    whole = ASKED.but(k=ALL, ef=8 * ALL)
-    plain = ASKED.but(k=ALL, use_index=False, metric="dot")
+    whole = SEARCH.with_nearest(k=ALL, ef=8 * ALL)
+    plain = SEARCH.with_nearest(k=ALL, use_index=False, metric="dot")
     codes = [(3, 2.0), (2, 2.0), (4, 2.0), (5, 2.00001), (6, 2.1)]
     every = [outside[0], *(row for row in EXACT if row[0] in dict(codes)), outside[1]]
-    asked = {
-        whole.scanned(fast_search=True).told: ([codes], [codes]),
-        whole.told: ([every], "no"),
-        plain.told: ([every], "no"),
+    results = {
+        whole.with_scan(fast_search=True).description: ([codes], [codes]),
+        whole.description: ([every], "no"),
+        plain.description: ([every], "no"),
     }
     theirs = [(8, 0.1), (2, 3.0), (4, 9.0)]
-    assert word == _judge(asked).verdict(ASKED, ([theirs], [ours]))
+    assert word == _judge(results).verdict(SEARCH, ([theirs], [ours]))
 
 
-def test_rows_are_filtered_when_they_are_found():
-    """The last of what there was may be another; a row that passes is not left out."""
-    asked = ASKED.scanned(filter="i", prefilter=False)
+def test_a_postfilter_is_checked_on_the_unfiltered_rows():
+    """The last of those may differ; a row that passes must be in the result."""
+    filtered = SEARCH.with_scan(filter="i", prefilter=False)
     before, every = ([NEAR], [[*NEAR[:2], (3, 2.0)]]), [*NEAR, (3, 2.0)]
-    judge = _judge({ASKED.told: before, _all(ASKED): ([every], [every])}, passing={1, 4})
-    assert judging.TIED == judge.verdict(asked, ([[NEAR[1], NEAR[2]]], [[NEAR[1]]]))
-    assert "other number of rows" == judge.verdict(asked, ([[NEAR[1]]], [[]]))
-    judge = _judge({ASKED.told: ([NEAR], "no")}, passing={1, 4})
-    assert "other number of rows" == judge.verdict(asked, ([[NEAR[1]]], [[]]))
+    judge = _judge({SEARCH.description: before, _all(SEARCH): ([every], [every])}, passing={1, 4})
+    assert judging.TIED == judge.verdict(filtered, ([[NEAR[1], NEAR[2]]], [[NEAR[1]]]))
+    assert "other number of rows" == judge.verdict(filtered, ([[NEAR[1]]], [[]]))
+    judge = _judge({SEARCH.description: ([NEAR], "no")}, passing={1, 4})
+    assert "other number of rows" == judge.verdict(filtered, ([[NEAR[1]]], [[]]))
 
 
-def test_a_walk_is_judged_by_one_that_keeps_every_row():
-    """Where that gives the same the walk has turned elsewhere, and only over graphs."""
-    every = ASKED.but(ef=8 * ALL)
+def test_a_graph_search_is_judged_by_one_of_every_row():
+    """If that has equal results the searches have taken different paths, in graphs alone."""
+    every = SEARCH.with_nearest(ef=8 * ALL)
     answers = ([NEAR], [[NEAR[0], NEAR[2], (3, 9.0)]])
-    judge = _judge({every.told: ([NEAR], [NEAR])}, graphs=True)
-    assert judging.WALKED == judge.verdict(ASKED, answers)
-    judge = _judge({every.told: answers}, graphs=True)
-    assert "other distances" == judge.verdict(ASKED, answers)
-    assert "other distances" == _judge().verdict(ASKED, answers)
+    judge = _judge({every.description: ([NEAR], [NEAR])}, graphs=True)
+    assert judging.WALKED == judge.verdict(SEARCH, answers)
+    judge = _judge({every.description: answers}, graphs=True)
+    assert "other distances" == judge.verdict(SEARCH, answers)
+    assert "other distances" == _judge().verdict(SEARCH, answers)
 
 
 ROWS = [(1, 0, 0.5), (2, 0, 0.25), (3, 0, 0.25)]
@@ -152,13 +155,13 @@ ROWS = [(1, 0, 0.5), (2, 0, 0.25), (3, 0, 0.25)]
         ("ValueError: no", False, False),
     ],
 )
-def test_answers_are_compared(found, limited, verdict):
-    """The rows, the scores, and within a limit any of the last equal ones."""
+def test_full_text_results_are_compared(found, limited, verdict):
+    """Rows and scores; with a limit, rows with the lowest score may differ."""
     assert verdict is equal(ROWS, found, limited=limited)
 
 
 def build(ours: float, given: float) -> Outcome:
-    """Return what one build counts: of the oracle always 0.9."""
+    """Return the outcome of one build; the recall of the oracle is 0.9."""
     recalls = {"oracle": 0.9, "given": given, "ours": ours}
     found = {
         label(over, by, refine): recall

@@ -1,4 +1,4 @@
-"""The contract of the runner of campaigns, and the version matrix as one."""
+"""The runner of campaigns, and the comparison of releases."""
 
 import json
 import shutil
@@ -7,30 +7,29 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from lance_conformance.campaigns import runner
-from lance_conformance.campaigns.histories import releases
 from lance_conformance.campaigns.histories.release_tables import all_histories
 from lance_conformance.campaigns.histories.releases import (
-    Judge,
-    Read,
+    Reading,
+    ReleaseComparison,
     differences,
     manifest_differences,
 )
-from lance_conformance.matrix.actor import Actor, load, save
+from lance_conformance.matrix.library_worker import LibraryWorker, load, save
 from pylanceref.dataset import write_dataset
 
 
 def campaign(outcomes, ran, **more):
-    """A campaign of two parts with the same cases, which notes what it ran."""
+    """A campaign of two parts with the same cases, which records the cases that ran."""
 
     def part(name):
-        def opened(plan):
-            def one(case):
+        def open_session(plan):
+            def run(case):
                 ran.append((name, plan.seed, case))
                 return outcomes[case]
 
-            yield runner.Session(list(outcomes)[: plan.count], one)
+            yield runner.Session(list(outcomes)[: plan.count], run)
 
-        return runner.Part(name, 3, opened, **more)
+        return runner.Part(name, 3, open_session, **more)
 
     return runner.Campaign("toy", (part("left"), part("right")))
 
@@ -61,12 +60,12 @@ def test_only_selects_parts_and_cases(only, wanted):
 
 
 def test_a_pattern_that_matches_nothing_is_an_error():
-    """A mistyped pattern must not pass for a run in which all agreed."""
+    """A mistyped pattern must not look like a run in which all cases agree."""
     with pytest.raises(runner.NothingSelectedError, match="left/9"):
         runner.run(campaign(GOOD, []), runner.Options(only="left/9"))
 
 
-def test_kept_outcomes_are_not_run_again(tmp_path):
+def test_cases_with_saved_outcomes_do_not_run_again(tmp_path):
     """A resumed run has the outcomes of the first; another seed has its own."""
     ran, again = [], []
     first = runner.run(campaign(BAD, ran), runner.Options(resume=tmp_path))
@@ -79,8 +78,8 @@ def test_kept_outcomes_are_not_run_again(tmp_path):
     assert 6 == len(again)
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
-    """Each outcome is in the file once it is known; half a line of a killed run is dropped."""
+def test_an_interrupted_run_continues(tmp_path):
+    """Each outcome is saved at once; a partial line of a killed run is dropped."""
     runner.run(campaign(GOOD, []), runner.Options(resume=tmp_path))
     lines = (tmp_path / runner.PROGRESS).read_text().splitlines()
     (tmp_path / runner.PROGRESS).write_text(lines[0] + "\n" + lines[1][:20])
@@ -121,8 +120,8 @@ def test_the_command_of_a_difference_repeats_it_alone():
 @pytest.mark.parametrize(
     ("count", "only", "code"), [(None, "*", 1), (2, "*", 0), (None, "left/*a", 0)]
 )
-def test_what_never_came_up_fails_a_full_run(count, only, code):
-    """A gap is always printed; a run that was cut down on purpose does not fail by it."""
+def test_a_required_count_of_zero_fails_a_full_run(count, only, code):
+    """It is always printed, and does not fail a run of some cases."""
     toy = campaign(GOOD, [], required={"2.1": ("ints", "floats")})
     options = runner.Options(count=count, only=only)
     text, found = runner.report(toy, options, runner.run(toy, options))
@@ -136,54 +135,54 @@ HISTORY = next(one for one in all_histories() if one.name == "type:int32")
 
 
 class Fake:
-    """The reference under another name, which may read a row less or refuse to write."""
+    """The reference under another name, which may lose a row in reads or refuse writes."""
 
     def __init__(self, name, *, short=False, refuses=False):
         self.name = name
         self._short, self._refuses = short, refuses
-        self._actor = Actor("pylanceref")
+        self.worker = LibraryWorker("pylanceref")
 
-    def ask(self, do, **request):
+    def request(self, do, **request):
         if do == "build" and self._refuses and request.get("new", True):
             return ["no such type"]
-        answer = getattr(self._actor, do)(**request)
+        response = getattr(self.worker, do)(**request)
         if do == "read" and self._short:
-            for name in answer:
+            for name in response:
                 if name.endswith("rows"):
                     path = f"{request['out']}/{name}.arrow"
                     save(load(path).slice(1), path)
-        return answer
+        return response
 
 
-def _judged(folder, format_="2.1", **wheels):
-    given = {name: Fake(name) for name in ("release", "reference", "oracle")} | wheels
-    return Judge(**given, folder=folder).history(HISTORY, format_)
+def _compare(folder, format_="2.1", **workers):
+    workers = {name: Fake(name) for name in ("release", "reference", "oracle")} | workers
+    return ReleaseComparison(**workers, folder=folder).compare(HISTORY, format_)
 
 
 def test_all_directions_are_the_same_for_equal_libraries(tmp_path):
-    """Four verdicts for a format, two for the release's own choice."""
-    assert 4 * ["agreed"] == [one.verdict for one in _judged(tmp_path)]
-    assert 2 * ["agreed"] == [one.verdict for one in _judged(tmp_path, None)]
+    """Four verdicts for a format, two for the default of the release."""
+    assert 4 * ["agreed"] == [one.verdict for one in _compare(tmp_path)]
+    assert 2 * ["agreed"] == [one.verdict for one in _compare(tmp_path, None)]
 
 
-def test_the_reference_is_to_blame_when_it_stands_alone(tmp_path):
+def test_a_difference_of_the_reference_alone_counts(tmp_path):
     """It reads a row less than the release and the oracle."""
-    verdicts = _judged(tmp_path, reference=Fake("reference", short=True))
+    verdicts = _compare(tmp_path, reference=Fake("reference", short=True))
 
     assert {"differed"} == {one.verdict for one in verdicts}
     assert "2.1 reference reads release: 1 rows: rows: expected 20" in str(verdicts[0].details)
 
 
-def test_an_old_release_that_errs_alone_is_excused(tmp_path):
-    """It reads a row less than the others of its own table, and of the oracle's too."""
-    verdicts = _judged(tmp_path, release=Fake("release", short=True))
+def test_a_difference_of_an_old_release_alone_is_excused(tmp_path):
+    """It reads a row less of its own table, and of the oracle's too."""
+    verdicts = _compare(tmp_path, release=Fake("release", short=True))
 
     assert {"known"} == {one.verdict for one in verdicts}
 
 
-def test_what_a_release_cannot_write_is_refused(tmp_path):
-    """The other direction is judged all the same."""
-    verdicts = _judged(tmp_path, release=Fake("release", refuses=True))
+def test_a_failed_write_of_a_release_is_refused(tmp_path):
+    """The other direction is compared."""
+    verdicts = _compare(tmp_path, release=Fake("release", refuses=True))
 
     assert ["refused", "agreed", "agreed"] == [one.verdict for one in verdicts]
 
@@ -191,13 +190,13 @@ def test_what_a_release_cannot_write_is_refused(tmp_path):
 def test_readings_are_compared_by_name(tmp_path):
     """Equal tables, two refusals, one refusal, a missing version, a table that does not open."""
     save(pa.table({"a": [1]}), str(tmp_path / "1 rows.arrow"))
-    ours = Read({"1 rows": None, "1 take": "no", "1 ids": None}, tmp_path)
-    theirs = replace(ours, answers={"1 rows": None, "1 take": "never", "1 ids": "boom"})
+    ours = Reading({"1 rows": None, "1 take": "no", "1 ids": None}, tmp_path)
+    theirs = replace(ours, errors={"1 rows": None, "1 take": "never", "1 ids": "boom"})
 
     assert {"1 ids": "expected rows, found boom"} == differences(ours, theirs)
-    short = replace(ours, answers={"1 rows": None, "1 take": "no"})
+    short = replace(ours, errors={"1 rows": None, "1 take": "no"})
     assert {"1 ids": "expected rows, found no such version"} == differences(ours, short)
-    closed = replace(ours, answers={"open": "closed"})
+    closed = replace(ours, errors={"open": "closed"})
     assert ["1 ids", "1 rows"] == list(differences(ours, closed))
 
 
@@ -208,20 +207,20 @@ SAMPLE = [("type:list-struct", "legacy"), ("edits", "2.1"), ("columns", "legacy"
 @pytest.mark.oracle
 @pytest.mark.parametrize(("name", "format_"), SAMPLE)
 def test_the_oracle_of_today_agrees(tmp_path, name, format_):
-    """It reads and continues what the reference wrote, and the reference what it wrote."""
+    """It reads and continues a table of the reference, and the reference one of the oracle."""
     oracle, release = Fake("oracle"), Fake("release")
-    oracle._actor = release._actor = Actor("lance")
+    oracle.worker = release.worker = LibraryWorker("lance")
     (history,) = (one for one in all_histories() if one.name == name)
-    judge = releases.Judge(release, Fake("reference"), oracle, tmp_path)
+    outcomes = ReleaseComparison(release, Fake("reference"), oracle, tmp_path)
 
-    assert [] == [one for one in judge.history(history, format_) if one.verdict == "differed"]
+    assert [] == [one for one in outcomes.compare(history, format_) if one.verdict == "differed"]
 
 
 ROWS = pa.table({"a": range(4)})
 
 
-def test_what_is_written_otherwise_is_told(tmp_path):
-    """By the place in the message."""
+def test_differences_of_manifests_are_reported(tmp_path):
+    """With the path in the message."""
     write_dataset(ROWS, tmp_path / "x", max_rows_per_file=2)
     shutil.copytree(tmp_path / "x", tmp_path / "y")
     write_dataset(ROWS, tmp_path / "x", mode="append")

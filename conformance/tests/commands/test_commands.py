@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from lance_conformance import suite
-from lance_conformance.bench import run, sides
+from lance_conformance.bench import engines, run
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import GOALS
 from lance_conformance.case_storage import case_folder
@@ -29,7 +29,7 @@ def measured(monkeypatch):
 
     def set_figures(*figures: Figure) -> None:
         monkeypatch.setattr(options, "find_spec", lambda _: True)
-        monkeypatch.setattr(sides, "pin_to_one_core", lambda: None)
+        monkeypatch.setattr(engines, "pin_to_one_core", lambda: None)
         monkeypatch.setattr(run, "run", lambda *_: iter(figures))
 
     return set_figures
@@ -116,7 +116,7 @@ def test_an_id_that_no_case_has_is_wrong_use(tmp_path):
 @pytest.mark.parametrize("what", [["--corpus", "1"], ["--only", "file/2.1/odd/flat-84"]])
 def test_what_needs_the_test_data_runs_from_a_checkout(tmp_path, monkeypatch, what):
     """Where `lanceref_testing` is missing, as from a wheel, one sentence says so."""
-    for name in ("lanceref_testing.tables", "lanceref_testing.oddities"):
+    for name in ("lanceref_testing.tables", "lanceref_testing.noncanonical.variations"):
         monkeypatch.setitem(sys.modules, name, None)
     result = CliRunner().invoke(app, ["generate", "--out", str(tmp_path / "new"), *what])
 

@@ -1,4 +1,4 @@
-"""The matrix: actors, floors of features, pages, and what implementations write."""
+"""The matrix: library workers, floors of features, pages, and tables that implementations write."""
 
 import sys
 from collections.abc import Callable
@@ -10,10 +10,10 @@ import pytest
 from lance_conformance import cli
 from lance_conformance.cases import Case
 from lance_conformance.matrix import page
-from lance_conformance.matrix.actor import Actor, load, save
 from lance_conformance.matrix.floors import floors
-from lance_conformance.matrix.judged import Judged, read
-from lance_conformance.matrix.writing import REFUSED, tables, written
+from lance_conformance.matrix.library_worker import LibraryWorker, load, save
+from lance_conformance.matrix.report_data import ReportData, read
+from lance_conformance.matrix.writing import REFUSED, tables, write_tables
 from lance_conformance.outcomes import Outcome
 from lance_conformance.session import Session
 
@@ -21,36 +21,36 @@ ROWS = pa.table({"id": range(6), "c": list("abcdef")})
 
 
 @pytest.fixture
-def actor():
-    return Actor("pylanceref")
+def worker():
+    return LibraryWorker("pylanceref")
 
 
-def _build(actor, folder, *steps, **options):
+def _build(worker, folder, *steps, **options):
     save(ROWS, str(folder / "rows"))
     steps = [["create", "rows", 4], *steps]
     uri = str(folder / "t")
-    return actor.build(uri=uri, folder=str(folder), options=options, steps=steps)
+    return worker.build(uri=uri, folder=str(folder), options=options, steps=steps)
 
 
-def test_every_version_is_read_in_every_way(actor, tmp_path):
+def test_every_version_is_read_in_every_way(worker, tmp_path):
     """Two versions, six readings each; the second without the deleted row."""
-    _build(actor, tmp_path, ["delete", "id = 1"])
-    read = actor.read(str(tmp_path / "t"), str(tmp_path), ["id > 3"])
+    _build(worker, tmp_path, ["delete", "id = 1"])
+    read = worker.read(str(tmp_path / "t"), str(tmp_path), ["id > 3"])
 
     ways = ["rows", "counts", "take", "ids", "slice", "filter 0"]
     assert [f"{version} {way}" for version in (1, 2) for way in ways] == list(read)
     assert {None} == set(read.values())
     assert [0, 2, 3, 4, 5] == load(str(tmp_path), "2 rows.arrow")["id"].to_pylist()
     assert [4, 5] == load(str(tmp_path), "2 filter 0.arrow")["id"].to_pylist()
-    latest = actor.read(str(tmp_path / "t"), str(tmp_path), [], latest=True)
+    latest = worker.read(str(tmp_path / "t"), str(tmp_path), [], latest=True)
     assert [f"2 {way}" for way in ways[:-1]] == list(latest)
 
 
 CASE = "toy/any/read/columns"
 
 
-def _released(version: str, outcome: str) -> Judged:
-    return Judged("pylance", version, {CASE: outcome}, {CASE: ""}, {}, {})
+def _released(version: str, outcome: str) -> ReportData:
+    return ReportData("pylance", version, {CASE: outcome}, {CASE: ""}, {}, {})
 
 
 def _since(make_case: Callable[..., Case], *outcomes: str) -> str | None:
@@ -70,7 +70,7 @@ def test_the_floor_has_no_hole_above(make_case):
 READ, NEGATIVE = "toy/any/read/columns", "toy/any/read/neg-broken"
 
 
-def _judged(version: str, outcome: str, **written: str) -> Judged:
+def _report(version: str, outcome: str, **written: str) -> ReportData:
     outcomes = {READ: outcome, NEGATIVE: "accepts-invalid"}
     score = {"correctness": "50%", "breadth": "10%", "cases_claimed": 2, "cases": 20}
     numbers = {
@@ -80,14 +80,14 @@ def _judged(version: str, outcome: str, **written: str) -> Judged:
     counts = {outcome: 1, "accepts-invalid": 1}
     totals = {"outcomes": counts, "scores": {"format": score}, "numbers": numbers}
     details = {READ: "why | it\nmore", NEGATIVE: "completed"}
-    return Judged("party", version, outcomes, details, {"file.read": {}}, totals, written)
+    return ReportData("party", version, outcomes, details, {"file.read": {}}, totals, written)
 
 
 def test_the_document_has_every_case_and_both_directions(make_case):
     """Outcomes by release, the first that differs, floors, and what was written."""
     cases = [make_case(READ), make_case(NEGATIVE, "negative-file")]
-    releases = [_judged("1", "fail"), _judged("2", "pass", **{READ: "pass"})]
-    found = page.document(cases, releases, [_judged("9", "pass")])
+    releases = [_report("1", "fail"), _report("2", "pass", **{READ: "pass"})]
+    found = page.document(cases, releases, [_report("9", "pass")])
     row, negative = found["read"]
 
     assert {"1": "fail", "2": "pass"} == row["releases"]
@@ -104,11 +104,11 @@ def test_the_document_has_every_case_and_both_directions(make_case):
     assert "| party 2 | 1 | 0 |" in text
 
 
-def test_moves_tell_new_verdicts_from_the_rest(make_case):
-    """An outcome that moves with the kind of its case is ours, one that moves alone is not."""
+def test_moves_distinguish_new_verdicts(make_case):
+    """A change of an outcome with a change of the verdict is counted apart."""
     old_cases = [make_case(READ), make_case(NEGATIVE, "negative-file")]
     new_cases = [make_case(READ), make_case(NEGATIVE, "lint"), make_case(READ + "-more")]
-    old, new = _judged("9", "fail"), _judged("9", "pass")
+    old, new = _report("9", "fail"), _report("9", "pass")
     new = replace(new, outcomes={**new.outcomes, NEGATIVE: "pass"})
     later = replace(new, outcomes={READ: "crash", NEGATIVE: "unsupported"})
     before, now = page.document(old_cases, [], [old]), page.document(new_cases, [], [new])
@@ -123,20 +123,21 @@ def test_moves_tell_new_verdicts_from_the_rest(make_case):
 
 
 def test_the_command_takes_reports(toy_suite, tmp_path, fake, monkeypatch, capfd):
-    """A report of `run` becomes a column; a folder without one, or nothing at all, is wrong use."""
+    """A report of `run` becomes a column; a folder without one, or no report, is an error."""
 
     def call(*words: str) -> int | str | None:
-        given = ["--fixtures", str(toy_suite), *words]
-        monkeypatch.setattr(sys, "argv", ["lance-conformance", given[2], *given[:2], *given[3:]])
+        name, *options = words
+        fixtures = ["--fixtures", str(toy_suite)]
+        monkeypatch.setattr(sys, "argv", ["lance-conformance", name, *fixtures, *options])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         return ended.value.code
 
-    judged, out = str(tmp_path / "judged"), tmp_path / "matrix"
-    call("run", "--out", judged, "--report", "json", "--", *fake("perfect"))
+    report, out = str(tmp_path / "report"), tmp_path / "matrix"
+    call("run", "--out", report, "--report", "json", "--", *fake("perfect"))
 
-    assert not call("matrix", "--report", judged, "--out", str(out))
-    name = read(tmp_path / "judged").label
+    assert not call("matrix", "--report", report, "--out", str(out))
+    name = read(tmp_path / "report").label
     assert name in (out / "matrix.md").read_text()
     assert (out / f"{name.replace(' ', '-')}.md").exists()
     assert 2 == call("matrix", "--report", str(toy_suite), "--out", str(out))
@@ -154,9 +155,9 @@ for line in sys.stdin:
     request = json.loads(line)
     if request["op"] == "bye":
         break
-    who = {"name": "writer", "version": "1", "language": "python"}
+    implementation = {"name": "writer", "version": "1", "language": "python"}
     claims = {"write.dataset": {"versions": ["2.1"], "modes": ["create"]}}
-    answer = {"ok": {"protocol": 1, "implementation": who, "capabilities": claims}}
+    answer = {"ok": {"protocol": 1, "implementation": implementation, "capabilities": claims}}
     if request["op"] == "write.dataset":
         with pa.OSFile(request["input"]) as source:
             rows = pa.ipc.open_file(source).read_all()
@@ -167,19 +168,19 @@ for line in sys.stdin:
             answer = {"reject": {"stage": "unknown", "message": "no"}}
     print(json.dumps({"id": request["id"], **answer}), flush=True)
 """
-"""A writer of its own: honest, or one that loses a row, or one that refuses."""
+"""A writer that is correct, loses a row, or refuses, by its mode."""
 
 
 @pytest.fixture
 def outcome(tmp_path: Path, toy_suite: Path, make_case: Callable[..., Case]) -> Callable[..., str]:
-    """The outcome of the toy table under a mode of the writer."""
+    """A function that returns the outcome of the toy table by the mode of the writer."""
     script = tmp_path / "writer.py"
     script.write_text(WRITER)
 
     def of(mode: str) -> str:
         session = Session([sys.executable, str(script), mode], tmp_path / mode)
         try:
-            return written(session, [_toy(toy_suite, make_case)])["toy/any/read/columns"]
+            return write_tables(session, [_toy(toy_suite, make_case)])["toy/any/read/columns"]
         finally:
             session.close()
 

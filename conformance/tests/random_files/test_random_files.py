@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from lance_conformance import corpus
 from lance_conformance.corpus import INDEX, Corpus, make_corpus, plan
-from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
+from lance_conformance.random_files.identity import IDENTICAL, TRAINED, compare_files
 from lance_conformance.random_files.oracle_child import OracleChild
 from lanceref_spark.jobs import Loop, Processes
 from pylanceref.file import LanceFileReader, LanceFileWriter
@@ -23,33 +23,33 @@ def _file(path, values, version="2.1", metadata=None, **options):
 
 def test_the_same_bytes_are_identical(tmp_path):
     """Two files of the same rows."""
-    assert verdict(_file(tmp_path / "a", [1, 2]), _file(tmp_path / "b", [1, 2])) == IDENTICAL
+    assert compare_files(_file(tmp_path / "a", [1, 2]), _file(tmp_path / "b", [1, 2])) == IDENTICAL
 
 
-def test_what_differs_first_is_named(tmp_path):
+def test_the_first_difference_is_returned(tmp_path):
     """Another value: a buffer; another layout: the encoding; other metadata: the container."""
     one = _file(tmp_path / "a", [2**62, 2**61 + 5])
 
-    assert verdict(_file(tmp_path / "b", [2**62, 2**61 + 7]), one) == "column 0 page 0: buffer 1"
-    told = verdict(_file(tmp_path / "c", [None, 2**61]), one)
-    assert told == "column 0 page 0: encoding, mini_block_layout.def_compression"
-    assert verdict(_file(tmp_path / "d", [2**62]), one) == "column 0 page 0: 1 rows for 2"
-    assert (
-        verdict(_file(tmp_path / "e", [2**62, 2**61 + 5], metadata={"k": "v"}), one) == "container"
-    )
+    value = compare_files(_file(tmp_path / "b", [2**62, 2**61 + 7]), one)
+    assert value == "column 0 page 0: buffer 1"
+    layout = compare_files(_file(tmp_path / "c", [None, 2**61]), one)
+    assert layout == "column 0 page 0: encoding, mini_block_layout.def_compression"
+    assert compare_files(_file(tmp_path / "d", [2**62]), one) == "column 0 page 0: 1 rows for 2"
+    metadata = compare_files(_file(tmp_path / "e", [2**62, 2**61 + 5], metadata={"k": "v"}), one)
+    assert metadata == "container"
 
 
-def test_trained_tables_are_set_apart(tmp_path):
+def test_trained_tables_are_not_compared(tmp_path):
     """Files with FSST pages are not compared."""
     one = _file(tmp_path / "a", [f"value {i:08d}" for i in range(4000)])
     other = _file(tmp_path / "b", [f"other {i:08d}" for i in range(4000)])
 
-    assert verdict(one, other) == TRAINED
+    assert compare_files(one, other) == TRAINED
 
 
 @pytest.mark.oracle
-def test_the_child_tells_what_differs_and_lives_on(tmp_path):
-    """Equal rows, other rows, no file at all: three answers of one child."""
+def test_the_child_returns_differences_of_several_files(tmp_path):
+    """Equal rows, other rows, and a missing file."""
     table = pa.table({"c": [1, 2, 3]})
     with LanceFileWriter(tmp_path / "f", table.schema) as writer:
         writer.write_batch(table)
@@ -62,7 +62,7 @@ def test_the_child_tells_what_differs_and_lives_on(tmp_path):
 
 
 class Backwards(Loop):
-    """Does the jobs from the last to the first."""
+    """Runs the jobs in reverse order."""
 
     def map(self, run, jobs, shared):
         return reversed(list(super().map(run, list(reversed(jobs)), shared)))
@@ -108,7 +108,7 @@ def test_a_job_has_cases_of_one_version():
 
 
 class Dying:
-    """An oracle whose process dies of the files that `dies` says."""
+    """An oracle whose process dies of files with the suffixes `dies`."""
 
     def __init__(self, dies):
         self.dies = dies
@@ -121,12 +121,12 @@ class Dying:
 
 
 @pytest.mark.parametrize(
-    ("dies", "told"),
+    ("dies", "reported"),
     [((), ()), ((".lance",), ("oracle: the oracle's process died",)), ((".lance", ".theirs"), ())],
 )
-def test_the_death_of_the_oracle_is_told(tmp_path, monkeypatch, dies, told):
+def test_the_death_of_the_oracle_is_reported(tmp_path, monkeypatch, dies, reported):
     """A process that dies of our file is a difference, unless it dies of the oracle's own too."""
     monkeypatch.setattr(corpus, "OracleChild", lambda: Dying(dies))
     monkeypatch.setattr(corpus, "write_by_oracle", lambda sample, path: path.touch())
     entries = make_corpus(Loop(), Corpus(str(tmp_path), 1, True), 2, ["2.1"])
-    assert [one.differences for one in entries if one.refused is None] == [told] * 2
+    assert [one.differences for one in entries if one.refused is None] == [reported] * 2

@@ -12,7 +12,7 @@ from lance_conformance import cases
 from lance_conformance.cli import app
 from lance_conformance.shrink.disagreement import Reading, signature
 from lance_conformance.shrink.minimal import minimal
-from lance_conformance.shrink.parts import put_together, taken_apart, with_fields, with_pages
+from lance_conformance.shrink.parts import assemble, parse_file, with_fields, with_pages
 from pylanceref.file import LanceFileReader, LanceFileWriter
 from typer.testing import CliRunner
 
@@ -29,14 +29,14 @@ ROWS = pa.table(
 
 
 def call(path: Path, other: str, out: Path, *arguments: str) -> tuple[int, str]:
-    """Shrink what the reference and another adapter disagree about."""
-    sides = ["--disagree", REFERENCE, other, "--seconds", "60", "--clause", CLAUSE]
-    result = CliRunner().invoke(app, ["shrink", str(path), *sides, "--out", str(out), *arguments])
+    """Shrink a file about which the reference and another adapter disagree."""
+    options = ["--disagree", REFERENCE, other, "--seconds", "60", "--clause", CLAUSE]
+    result = CliRunner().invoke(app, ["shrink", str(path), *options, "--out", str(out), *arguments])
     return result.exit_code, result.output
 
 
 def draft(out: Path) -> cases.Case:
-    """The draft below a folder: a manifest that the schema knows."""
+    """The draft below a folder, with a valid manifest."""
     (path,) = out.rglob("case.json")
     return cases.load_case(path, out)
 
@@ -45,30 +45,30 @@ def draft(out: Path) -> cases.Case:
     ("mode", "rows", "kind"),
     [("wrong", {"a": [13]}, "other values"), ("dies", {"b": [None]}, "reads, crash")],
 )
-def test_rows_are_shrunk_to_the_one_that_matters(tmp_path, mode, rows, kind):
-    """Of 8 rows and two columns one cell is left; the draft expects what the reference reads."""
+def test_rows_are_shrunk_to_the_necessary_one(tmp_path, mode, rows, kind):
+    """Of 8 rows and two columns one cell remains; the draft expects the reference's reading."""
     path = tmp_path / "data.lance"
     with LanceFileWriter(path, ROWS.schema, version="2.1") as writer:
         writer.write_batch(ROWS)
-    code, told = call(path, f"{sys.executable} {SLIP} {mode}", tmp_path / "out")
+    code, output = call(path, f"{sys.executable} {SLIP} {mode}", tmp_path / "out")
     case = draft(tmp_path / "out")
 
-    assert 0 == code, told
-    assert told.startswith(kind)
+    assert 0 == code, output
+    assert output.startswith(kind)
     assert rows == LanceFileReader(str(case.input_root)).read_all().to_table().to_pydict()
     assert "draft" == case.manifest["status"]
     assert case.manifest["note"].startswith(kind)
 
 
-def test_tables_lose_the_files_that_do_not_matter(tmp_path):
-    """Versions of before, transactions and fragments without the value are left out."""
+def test_unnecessary_files_of_tables_are_removed(tmp_path):
+    """Old versions, transactions and fragments without the value."""
     table = tmp_path / "table"
     for start in (0, 4):
         pylanceref.write_dataset(ROWS.slice(start, 4), table, mode="append" if start else "create")
-    code, told = call(table, f"{sys.executable} {SLIP} wrong", tmp_path / "out", "--budget", "30")
+    code, output = call(table, f"{sys.executable} {SLIP} wrong", tmp_path / "out", "--budget", "30")
     files = draft(tmp_path / "out").manifest["input"]["files"]
 
-    assert 0 == code, told
+    assert 0 == code, output
     assert 1 == sum(name.startswith("_versions") for name in files)
     assert not any(name.startswith("_transactions") for name in files)
 
@@ -90,13 +90,13 @@ ONE = pa.table({"a": pa.array([1, 2], pa.int32())})
     ],
 )
 def test_kinds(first, second, kind):
-    """Words first, then numbers of rows, types, values; equal is no disagreement."""
+    """Results, then numbers of rows, types, values; equal readings have no kind."""
     assert kind == signature(first, second)
 
 
 @given(st.sets(st.integers(0, 40), min_size=1), st.integers(41, 60))
-def test_what_is_needed_is_found(needed, size):
-    """Of many items exactly those are left that the question needs."""
+def test_the_minimal_subset_is_found(needed, size):
+    """Exactly the needed items remain."""
     assert sorted(needed) == minimal(range(size), lambda some: needed <= set(some))
 
 
@@ -110,7 +110,7 @@ PART_ROWS = pa.table(
 )
 
 
-def written(path: Path, version: str, num_pages: int = 1) -> bytes:
+def write(path: Path, version: str, num_pages: int = 1) -> bytes:
     """The rows once for each page, in a file."""
     with LanceFileWriter(path, PART_ROWS.schema, version=version, data_cache_bytes=1) as writer:
         for _ in range(num_pages):
@@ -124,17 +124,17 @@ def read(path: Path, data: bytes) -> pa.Table:
 
 
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
-def test_fields_and_pages_can_be_left_out(tmp_path, version):
-    """What is left reads as it did; the file gets smaller."""
-    data = written(tmp_path / "a.lance", version, num_pages=3)
-    parts = taken_apart(data)
+def test_fields_and_pages_can_be_removed(tmp_path, version):
+    """The others are read as before; the file is smaller."""
+    data = write(tmp_path / "a.lance", version, num_pages=3)
+    parts = parse_file(data)
     fewer = with_fields(parts, [1, 3])
-    whole = read(tmp_path / "b.lance", put_together(parts))
+    whole = read(tmp_path / "b.lance", assemble(parts))
 
     assert (4, 12) == (parts.num_fields, whole.num_rows)
     assert pa.concat_tables([PART_ROWS] * 3).equals(whole)
-    assert whole.select(["s", "v"]).equals(read(tmp_path / "c.lance", put_together(fewer)))
-    assert len(put_together(fewer)) < len(put_together(parts)) <= len(data) + 256
+    assert whole.select(["s", "v"]).equals(read(tmp_path / "c.lance", assemble(fewer)))
+    assert len(assemble(fewer)) < len(assemble(parts)) <= len(data) + 256
     if parts.num_pages:
-        some = read(tmp_path / "d.lance", put_together(with_pages(parts, [0, 2])))
+        some = read(tmp_path / "d.lance", assemble(with_pages(parts, [0, 2])))
         assert pa.concat_tables([PART_ROWS] * 2).equals(some)

@@ -71,7 +71,7 @@ def compared(name: str, column: Column, *, ordered: bool = True) -> list[str]:
     """Return comparisons of a column with some of its values."""
     is_short = len(column.values) <= 2 * MOST_VALUES
     some = column.values if is_short else column.values[3::2]  # 1e30 is no float32
-    written = [column.written(one) for one in some[:MOST_VALUES]]
+    written = [column.to_sql(one) for one in some[:MOST_VALUES]]
     found = [f"{name} is null", f"{name} is not null"]
     for text in written:
         found += [f"{name} = {text}", f"{name} != {text}", f"not ({name} = {text})"]
@@ -85,7 +85,7 @@ def compared(name: str, column: Column, *, ordered: bool = True) -> list[str]:
 
 
 def _over(own: Mapping[str, Column]) -> tuple[pa.Table, dict[str, list[str]]]:
-    drawn = {name: one.drawn(random.Random(name), ROWS) for name, one in own.items()}
+    drawn = {name: one.draw(random.Random(name), ROWS) for name, one in own.items()}
     return pa.table(drawn), {name: compared(name, one) for name, one in own.items()}
 
 
@@ -189,7 +189,7 @@ def geometries(kinds: Sequence[str], rows: int = ROWS) -> pa.Table:
         pa.field(kind, one.type, metadata={"ARROW:extension:name": one.extension})
         for kind, one in drawn.items()
     ]
-    arrays = [one.drawn(random.Random(kind), rows) for kind, one in drawn.items()]
+    arrays = [one.draw(random.Random(kind), rows) for kind, one in drawn.items()]
     return pa.table(arrays, schema=pa.schema(fields))
 
 

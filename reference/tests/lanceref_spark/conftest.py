@@ -1,4 +1,4 @@
-"""One session for all tests of Spark; without PySpark there are none."""
+"""One session for all tests of Spark, which are skipped without PySpark."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""Jobs that tests of executors run: functions of a module, which other processes can import."""
+"""Jobs for tests of executors, in a module that other processes can import."""
 
 import os
 import sys
@@ -17,17 +17,17 @@ def refuse(job, shared):
 
 
 def surroundings(job):
-    """Tell the Python version and the number of threads that libraries may use."""
+    """Return the Python version and the number of threads of libraries."""
     return sys.version, os.environ["OMP_NUM_THREADS"]
 
 
 def ancestor(job):
-    """Tell the module that the process began with, and whether it has the data source."""
+    """Return the main module of the process, and whether it has imported the data source."""
     return sys.modules["__main__"].__spec__.name, "lanceref_spark.source" in sys.modules
 
 
 def checked_where(job, shared):
-    """Check a unit of a table; tell the number of the task and its process."""
+    """Validate a unit of a table; return it with the number of the task and the process."""
     from lanceref_spark.validation import run
     from pyspark import TaskContext
 

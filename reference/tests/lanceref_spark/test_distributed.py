@@ -1,4 +1,4 @@
-"""Work of many processes: jobs, tables and indices give what one process gives."""
+"""Distributed work: jobs, tables and indices have the results of a single process."""
 
 import pickle
 import random
@@ -21,14 +21,14 @@ EXECUTORS = [pytest.param(Loop(), id="loop"), pytest.param(Processes(2), id="pro
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_results_come_in_the_order_of_the_jobs(executor):
-    """Each job gives its product with what all share; no job gives nothing."""
+    """Each job returns its product with the shared value; without jobs there are no results."""
     assert list(executor.map(times, [3, 1, 2], 10)) == [30, 10, 20]
     assert list(executor.map(times, [], 10)) == []
 
 
 @given(some.lists(some.integers(0, 100), max_size=20), some.integers(1, 8))
 def test_every_piece_is_in_one_group(sizes, groups):
-    """No piece is lost or doubled, no group is empty, and none is much larger than it must be."""
+    """No piece is lost or repeated, no group is empty, and sizes are balanced."""
     made = spread(enumerate(sizes), groups)
     assert sorted(n for group in made for n in group) == list(range(len(sizes)))
     assert len(made) == min(groups, len(sizes))
@@ -38,7 +38,7 @@ def test_every_piece_is_in_one_group(sizes, groups):
 
 
 class Overheard(Loop):
-    """Keeps what a log may show: the jobs as bytes, all shared things as text."""
+    """Records what a log may show: pickled jobs, and shared values as text."""
 
     def __init__(self):
         self.jobs, self.shared = b"", ""
@@ -65,7 +65,7 @@ PIPELINES = {
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_keys_are_in_no_job_and_are_not_shown(tmp_path, pipeline):
-    """Storage options are in no pickled job, and in no text of what the jobs share."""
+    """Storage options are in no pickled job, and in no text of the shared values."""
     vectors = pa.array([[float(i), 1.0] for i in range(20)], pa.list_(pa.float32(), 2))
     rows = pa.table({"n": range(20), "v": vectors})
     uri = pylanceref.write_dataset(rows, str(tmp_path / "t"), max_rows_per_file=10).uri
@@ -99,7 +99,7 @@ def test_a_table_is_compacted(six_fragments, executor):
 
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_columns_are_computed(six_fragments, executor):
-    """Each live row has its value; one version, of the same fragments."""
+    """Each live row has its value, in one version with the same fragments."""
     made = add_columns(executor, six_fragments.uri, {"b": "a * 2", "t": "s || '!'"})
     assert made.version == six_fragments.version + 1
     for row in made.to_table().to_pylist():
@@ -121,7 +121,7 @@ def test_rows_that_come_between_are_a_conflict(six_fragments):
 
 
 def test_a_table_without_fragments_is_refused(tmp_path):
-    """There is no schema to be had of nothing."""
+    """There is no fragment from which the schema follows."""
     empty = pylanceref.write_dataset(pa.table({"a": pa.array([], pa.int8())}), str(tmp_path / "e"))
     with pytest.raises(DataRefused):
         add_columns(Loop(), empty.uri, {"b": "a"})
@@ -166,8 +166,8 @@ def segments(dataset, name):
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_segments_and_merged_segments_answer_alike(table, kind):
-    """One segment, four, and four merged to two give the rows that a scan gives."""
+def test_segments_and_merged_segments_find_the_same_rows(table, kind):
+    """One segment, four, and four merged to two find the rows of a scan."""
     column, filters = TYPES[kind]
     scanned = answers(table, filters)
     for shards, merged, left in ((1, None, 1), (4, None, 4), (4, 2, 2), (8, 1, 1)):
@@ -180,7 +180,7 @@ def test_segments_and_merged_segments_answer_alike(table, kind):
 
 
 def test_processes_build_what_the_loop_builds(table):
-    """The same shards, and the same answers."""
+    """The same shards, and the same rows."""
     filters = TYPES["BTREE"][1]
     made = build_index(Processes(2), table.uri, "n", "BTREE", shards=3, merged=2)
     assert answers(made, filters) == answers(table, filters)
@@ -188,7 +188,7 @@ def test_processes_build_what_the_loop_builds(table):
 
 
 def test_the_caller_chooses_groups(table):
-    """Fragments by shard and shards by segment; one left out, or named twice, is refused."""
+    """Fragments by shard and shards by segment; a missing or repeated one is refused."""
     shards = [[0, 7], [1, 2, 3], [4], [5, 6]]
     made = build_index(Loop(), table.uri, "n", "BTREE", shards=shards, merged=[[0, 3], [1, 2]])
     covered = [sorted(one.fragment_ids) for one in segments(made, "n_idx")]
@@ -202,7 +202,7 @@ def test_the_caller_chooses_groups(table):
 
 
 class Meanwhile(Loop):
-    """Compacts the table during a build that does not know of it, the first `times` times."""
+    """Compacts the table during a build, the first `times` times."""
 
     def __init__(self, uri, times):
         self.uri, self.times, self.rounds = uri, times, 0
@@ -227,8 +227,8 @@ def test_segments_are_built_again_after_a_compaction(table):
     assert made.count_rows("n < 20") == made.to_table().filter(pa.compute.field("n") < 20).num_rows
 
 
-def test_a_table_that_is_always_compacted_wins(table):
-    """After three rounds the conflict is the caller's, and no index was committed."""
+def test_repeated_compactions_are_a_conflict(table):
+    """After three attempts the conflict is raised, and no index is committed."""
     with pytest.raises(CommitConflict):
         build_index(Meanwhile(table.uri, 9), table.uri, "n", "BTREE", shards=2)
     assert pylanceref.dataset(table.uri).list_indices() == []
@@ -236,8 +236,8 @@ def test_a_table_that_is_always_compacted_wins(table):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("kind", TYPES)
-def test_the_oracle_answers_from_the_segments(table, kind):
-    """From four segments, and from two that were merged, the oracle gives the rows of a scan."""
+def test_the_oracle_uses_the_segments(table, kind):
+    """By four segments, and by two merged ones, the oracle finds the rows of a scan."""
     import lance
 
     column, filters = TYPES[kind]

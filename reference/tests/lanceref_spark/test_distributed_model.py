@@ -1,4 +1,4 @@
-"""Distributed training: a shared model makes segments that are one index."""
+"""Distributed training: segments with a shared model are one index."""
 
 from functools import cache
 
@@ -63,11 +63,13 @@ def shared(table):
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_segments_of_a_shared_model_are_as_good_as_one(table, shared, kind):
-    """Searched whole, four segments, two merged ones and one find what is near alike."""
+    """In full searches four segments, two merged ones and one find the same nearest rows."""
     wanted = nearest(table, use_index=False)
     found = [nearest(made) for made in shared(kind)]
     indices = [made.describe_indices() for made in shared(kind)]
-    assert [[4], [2], [1]] == [[len(one.segments) for one in held] for held in indices]
+    assert [[4], [2], [1]] == [
+        [len(one.segments) for one in table_indices] for table_indices in indices
+    ]
     floor = {"IVF_FLAT": 1.0, "IVF_PQ": 0.3, "IVF_SQ": 0.9, "IVF_RQ": 0.7}.get(kind, 0.85)
     scores = [recall(one, wanted) for one in found]
     assert min(scores) >= floor
@@ -76,14 +78,14 @@ def test_segments_of_a_shared_model_are_as_good_as_one(table, shared, kind):
         assert found[0] == found[1]
 
 
-def test_models_of_their_own_are_searched_together(table):
+def test_segments_with_separate_models_are_one_index(table):
     """Four segments with centroids of their own are one index, which finds every row."""
     made = built(table, "IVF_FLAT", shards=4)
     assert nearest(made) == nearest(table, use_index=False)
 
 
-def test_the_model_does_not_depend_on_who_trains(table):
-    """A loop and two processes make the same centroids; another seed makes others."""
+def test_the_model_does_not_depend_on_the_executor(table):
+    """A loop and two processes train the same centroids; another seed results in others."""
 
     def centroids(executor, seed):
         parts = {"shards": 3, "shared_model": True, "max_iters": 2}  # each asks for new processes

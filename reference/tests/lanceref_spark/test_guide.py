@@ -11,7 +11,7 @@ GUIDE = Path(__file__).parents[2] / "lanceref_spark/README.md"
 
 
 def test_the_examples_of_the_guide_run(spark, tmp_path):
-    """Every example does what it says, and the copy of the stream has every row."""
+    """Every example runs, and the copy by the stream has every row."""
     examples = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
     assert len(examples) >= 6
     names = {"folder": str(tmp_path)}

@@ -1,4 +1,4 @@
-"""Reading with Spark: options, partitions, readers in processes of their own, validation."""
+"""Reading with Spark: options, partitions, readers in subprocesses, validation."""
 
 import pickle
 import sys
@@ -32,7 +32,7 @@ def test_wrong_options_are_refused(given, text):
         parse(given)
 
 
-def test_keys_of_object_stores_are_named_and_not_said(monkeypatch):
+def test_keys_of_object_stores_are_not_shown(monkeypatch):
     """Secrets come from the environment and appear in no pickle or text."""
     with pytest.raises(QueryRefused, match="env:NAME") as refused:
         parse({"path": "t", "storage.AWS_Secret_Access_Key": "hush"})
@@ -55,7 +55,7 @@ def test_the_reader_is_this_implementation():
 
 @pytest.mark.oracle
 def test_the_oracle_is_a_reader():
-    """The entry point of the suite gives the oracle."""
+    """The entry point of the suite loads the oracle."""
     import lance
 
     assert reader_module("pylance") is lance
@@ -71,7 +71,7 @@ def fifty(tmp_path):
 
 
 def test_rows_of_a_partition_are_its_live_rows(fifty):
-    """A partition gives live rows in Spark's types."""
+    """A partition has live rows in the types of Spark."""
     schema = pa.schema([("a", pa.int16())])
     batches = rows_of(parse({"path": fifty.uri}), Rows(2, 1, 12, 3), ["a"], schema)
     found = pa.Table.from_batches(batches, schema)
@@ -109,7 +109,7 @@ def options(tmp_path):
 
 
 def install(tmp_path, monkeypatch, end):
-    """Make the entry point of a reader that ends as is said, after its rows."""
+    """Install the entry point of a reader that runs the code `end` after its rows."""
     folder = tmp_path / "packages"
     marks = folder / "ending_reader-1.dist-info"
     marks.mkdir(parents=True)
@@ -121,10 +121,10 @@ def install(tmp_path, monkeypatch, end):
 
 def rows(options):
     from lanceref_spark.options import Rows
-    from lanceref_spark.subprocess_reader import rows_apart
+    from lanceref_spark.subprocess_reader import read_in_subprocess
 
     schema = pa.schema([("a", pa.int64())])
-    return rows_apart(options, Rows(1, 0), ["a"], schema)
+    return read_in_subprocess(options, Rows(1, 0), ["a"], schema)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def rows(options):
     ],
 )
 def test_a_reader_that_ends_is_an_error_after_its_rows(tmp_path, monkeypatch, options, end, told):
-    """Rows that came are given, and the error names place and end of the reader."""
+    """The rows before it are returned; the error has the fragment and the exit status."""
     install(tmp_path, monkeypatch, end)
     found = rows(options)
     assert next(found).num_rows == 10
@@ -144,8 +144,8 @@ def test_a_reader_that_ends_is_an_error_after_its_rows(tmp_path, monkeypatch, op
         next(found)
 
 
-def test_who_wants_no_more_rows_ends_the_child(tmp_path, monkeypatch, options):
-    """A reader that never ends is not waited for."""
+def test_an_iteration_that_stops_ends_the_child(tmp_path, monkeypatch, options):
+    """A reader that does not end is killed."""
     install(tmp_path, monkeypatch, "import time; time.sleep(1000)")
     found = rows(options)
     next(found)

@@ -1,4 +1,4 @@
-"""Data source: what a data frame shows is what the table holds."""
+"""Data source: a data frame has the rows of the table."""
 
 import pyarrow as pa
 import pylanceref
@@ -37,7 +37,7 @@ def expected(table, **arguments):
 
 
 def test_a_table_is_a_data_frame(spark, table):
-    """With no registration: all rows in order, one partition for each fragment."""
+    """Without registration: all rows in order, one partition for each fragment."""
     frame = load(spark, table)
     assert rows_of(frame) == expected(table)
     assert frame.rdd.getNumPartitions() == 4
@@ -45,7 +45,7 @@ def test_a_table_is_a_data_frame(spark, table):
 
 
 def test_columns_and_filter_are_read_by_the_table(spark, table):
-    """The options choose; Spark's own filters come on top and give the same rows."""
+    """By options; filters of Spark apply afterwards, with the same rows."""
     frame = load(spark, table, columns="s,a", filter="a < 20 AND u IS NOT NULL")
     assert frame.columns == ["s", "a"]
     assert rows_of(frame) == expected(table, columns=["s", "a"], filter="a < 20 AND u IS NOT NULL")
@@ -61,7 +61,7 @@ def test_one_frame_can_be_used_twice(spark, table):
 
 
 def test_row_ids_and_addresses_are_columns(spark, table):
-    """They lie after the other columns, as 64 bits without a sign."""
+    """They follow the other columns, as unsigned 64-bit integers."""
     frame = load(spark, table, columns="a", with_row_id="true", with_row_address="true")
     wanted = table.to_table(columns=["a"], with_row_id=True, with_row_address=True)
     assert frame.columns == ["a", "_rowid", "_rowaddr"]
@@ -69,7 +69,7 @@ def test_row_ids_and_addresses_are_columns(spark, table):
 
 
 def test_versions_tags_and_branches_can_be_read(spark, table):
-    """What is read is the version that was named; without a name the latest there was at load."""
+    """The given version is read, or the latest one at load."""
     table.tags.create("all", 1)
     line = table.create_branch("line", 1)
     line.delete("a < 99")
@@ -82,7 +82,7 @@ def test_versions_tags_and_branches_can_be_read(spark, table):
     assert (before, frame.count(), load(spark, table).count()) == (90, 90, 45)
 
 
-def test_large_fragments_are_cut(spark, table):
+def test_large_fragments_are_split(spark, table):
     """A fragment of more live rows than `split_rows` is several partitions, with the same rows."""
     frame = load(spark, table, split_rows="10")
     assert frame.rdd.getNumPartitions() == 10
@@ -90,13 +90,13 @@ def test_large_fragments_are_cut(spark, table):
 
 
 def test_a_table_without_rows_is_an_empty_frame(spark, tmp_path):
-    """There is no partition, and no row."""
+    """It has no partition and no row."""
     empty = pylanceref.write_dataset(pa.table({"a": pa.array([], pa.int8())}), str(tmp_path / "e"))
     assert load(spark, empty).collect() == []
 
 
-def test_what_is_wrong_is_said_at_load(spark, table, tmp_path):
-    """A missing table, column or path fails before any task, and names what is missing."""
+def test_errors_are_raised_at_load(spark, table, tmp_path):
+    """A missing table, column or path fails before any task, with its name."""
     for path, options, text in (
         (str(tmp_path / "none.lance"), {}, "none.lance"),
         (table.uri, {"columns": "a,zz"}, "zz"),
@@ -123,8 +123,8 @@ def pathlib_of(table):
 
 
 @pytest.mark.oracle
-def test_both_readers_give_the_same_rows(spark, table):
-    """What the oracle reads and what the reference reads differ in no row."""
+def test_both_readers_return_the_same_rows(spark, table):
+    """The oracle and the reference read equal rows."""
     ours, theirs = load(spark, table).cache(), load(spark, table, reader="pylance").cache()
     assert ours.schema == theirs.schema
     assert ours.exceptAll(theirs).count() == theirs.exceptAll(ours).count() == 0

@@ -1,4 +1,4 @@
-"""Tasks of Spark: workers, jobs, validation and distributed builds give what a loop gives."""
+"""Tasks of Spark: workers, jobs, validation and distributed builds, with results of a loop."""
 
 import os
 import sys
@@ -54,8 +54,8 @@ def test_tasks_give_the_results_of_a_loop(spark):
     assert list(Tasks(spark).map(times, [], 3)) == []
 
 
-def test_a_refusal_comes_back_whole(spark):
-    """The error of a job keeps clause and place."""
+def test_the_error_of_a_job_is_raised(spark):
+    """With its clause and place."""
     from tests.lanceref_spark.sample_jobs import refuse
 
     with pytest.raises(BadMagic) as caught:

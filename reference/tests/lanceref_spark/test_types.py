@@ -1,4 +1,4 @@
-"""Types of Spark: each Arrow type has one place, values come back, none is rounded."""
+"""Types of Spark: each Arrow type has a Spark type, and values survive the round trip."""
 
 import datetime
 import decimal
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from lanceref.core.errors import DataRefused, SchemaRefused
-from lanceref_spark.batches import converted, fitted
+from lanceref_spark.batches import convert, fit_batch
 from lanceref_spark.types import KEY, arrow_schema, batch_schema, is_bfloat16, spark_schema
 from pyspark.sql import types as st
 
@@ -56,7 +56,7 @@ def test_a_column_has_the_spark_type_of_the_table(arrow, spark, batches):
 
 
 @pytest.mark.parametrize("arrow", [one for one, _, _ in WORKED], ids=str)
-def test_a_schema_comes_back_from_spark(arrow):
+def test_a_schema_survives_the_round_trip(arrow):
     """An unchanged schema is written in the Arrow types it had."""
     schema = pa.schema([pa.field("c", arrow, nullable=False), pa.field("d", arrow)])
     assert arrow_schema(spark_schema(schema)).equals(schema)
@@ -78,8 +78,8 @@ def test_a_changed_type_is_written_as_spark_has_it():
 
 
 @pytest.mark.parametrize("kind", [pa.timestamp("ns"), pa.duration("ns")], ids=str)
-def test_nanoseconds_are_refused_unless_cut(kind):
-    """Nanoseconds are refused unless truncation is asked for."""
+def test_nanoseconds_are_refused_unless_truncated(kind):
+    """Nanoseconds are refused unless `truncate` is set."""
     schema = pa.schema([("t", pa.list_(kind))])
     with pytest.raises(SchemaRefused, match=r"t\.item.*ns=truncate"):
         spark_schema(schema)
@@ -87,7 +87,7 @@ def test_nanoseconds_are_refused_unless_cut(kind):
 
 
 @pytest.mark.parametrize("kind", [pa.null(), pa.decimal256(50, 2), pa.month_day_nano_interval()])
-def test_what_spark_cannot_hold_is_refused(kind):
+def test_types_without_a_spark_type_are_refused(kind):
     """The refusal of a type names column and type."""
     with pytest.raises(SchemaRefused, match="column 'c'"):
         spark_schema(pa.schema([("c", kind)]))
@@ -120,39 +120,39 @@ VALUES = [
 ]
 
 
-def _there_and_back(array):
+def _round_trip(array):
     source = pa.field("c", array.type)
     target = batch_schema(pa.schema([source])).field("c")
-    there = converted(array, source, target)
+    there = convert(array, source, target)
     there.validate(full=True)
     assert there.type == target.type
-    return converted(there, target, source)
+    return convert(there, target, source)
 
 
 @pytest.mark.parametrize("array", VALUES, ids=lambda one: str(one.type))
-def test_values_go_to_spark_and_back(array):
+def test_values_survive_the_round_trip(array):
     """Whole and sliced arrays keep values and nulls."""
-    assert _there_and_back(array).to_pylist() == array.to_pylist()
-    assert _there_and_back(array[1:]).to_pylist() == array[1:].to_pylist()
-    assert _there_and_back(array[:0]).type == array.type
+    assert _round_trip(array).to_pylist() == array.to_pylist()
+    assert _round_trip(array[1:]).to_pylist() == array[1:].to_pylist()
+    assert _round_trip(array[:0]).type == array.type
 
 
 @given(some.lists(some.floats(width=16, allow_nan=False), min_size=1))
 @settings(max_examples=50, deadline=None)
 def test_every_bfloat16_survives(values):
-    """Every bfloat16 is the same after the way through float."""
+    """Every bfloat16 is unchanged after a conversion to float."""
     field = pa.field("c", pa.binary(2), metadata={"ARROW:extension:name": "lance.bfloat16"})
-    held = np.array(values, ml_dtypes.bfloat16)
-    floats = pa.array(held.astype(np.float32))
-    stored = converted(floats, pa.field("c", pa.float32()), field)
-    assert b"".join(stored.to_pylist()) == held.tobytes()
+    rounded = np.array(values, ml_dtypes.bfloat16)
+    floats = pa.array(rounded.astype(np.float32))
+    stored = convert(floats, pa.field("c", pa.float32()), field)
+    assert b"".join(stored.to_pylist()) == rounded.tobytes()
 
 
-def test_nanoseconds_are_cut_where_that_was_asked_for():
+def test_nanoseconds_are_truncated():
     """1 501 ns are truncated to 1 us."""
     source = pa.field("t", pa.timestamp("ns"))
     target = batch_schema(pa.schema([source]), truncate=True).field("t")
-    cut = converted(pa.array([1501], pa.timestamp("ns")), source, target)
+    cut = convert(pa.array([1501], pa.timestamp("ns")), source, target)
     assert cut.to_pylist() == [datetime.datetime(1970, 1, 1, 0, 0, 0, 1)]
 
 
@@ -163,7 +163,7 @@ def test_a_value_that_does_not_fit_is_refused():
         (pa.array([[1, 2, 3]], pa.list_(pa.int8())), pa.list_(pa.int8(), 2)),
     ):
         with pytest.raises(DataRefused):
-            converted(array, pa.field("c", array.type), pa.field("c", kind))
+            convert(array, pa.field("c", array.type), pa.field("c", kind))
     batch = pa.record_batch({"c": pa.array([1, None])})
     with pytest.raises(DataRefused, match="holds nulls"):
-        fitted(batch, pa.schema([pa.field("c", pa.int64(), nullable=False)]))
+        fit_batch(batch, pa.schema([pa.field("c", pa.int64(), nullable=False)]))

@@ -1,4 +1,4 @@
-"""Writing with Spark: one job is one version or none, whatever becomes of its tasks."""
+"""Writing with Spark: one job is one version or none, also with failed tasks."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pylanceref
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from lanceref_spark.faulty import FAULTS, FaultySource, unexpected
+from lanceref_spark.faulty import FAULTS, FaultySource, journal_errors
 from lanceref_spark.streaming import EPOCH, QUERY
 
 pytestmark = pytest.mark.spark
@@ -38,7 +38,7 @@ def test_a_frame_becomes_a_table(spark, tmp_path):
 
 
 def test_append_and_overwrite_are_one_version_each(spark, tmp_path):
-    """Append and overwrite make one version each, and older versions stay."""
+    """Append and overwrite commit one version each, and older versions remain."""
     save(numbers(spark, 10), tmp_path / "t")
     assert save(numbers(spark, 10), tmp_path / "t").count_rows() == 20
     made = save(numbers(spark, 3), tmp_path / "t", "overwrite")
@@ -47,7 +47,7 @@ def test_append_and_overwrite_are_one_version_each(spark, tmp_path):
 
 
 def test_rows_of_a_table_are_written_in_its_types(spark, tmp_path):
-    """A table that goes through Spark keeps its schema and rows."""
+    """A table that Spark reads and writes keeps its schema and rows."""
     rows = pa.table(
         {
             "u": pa.array([1, None], pa.uint64()),
@@ -86,7 +86,7 @@ def test_a_frame_without_rows_makes_an_empty_table(spark, tmp_path):
 
 
 def test_a_transaction_is_committed_once(spark, tmp_path):
-    """A job that runs again under its id changes nothing, though others came between."""
+    """A job that runs again with its id changes nothing, also after other commits."""
     save(numbers(spark, 3), tmp_path / "t")
     one = save(numbers(spark, 5), tmp_path / "t", transaction_id="0b" * 16)
     other = save(numbers(spark, 1), tmp_path / "t")
@@ -95,22 +95,22 @@ def test_a_transaction_is_committed_once(spark, tmp_path):
     assert again.version == other.version
 
 
-def test_a_table_that_is_made_meanwhile_is_not_written_over(spark, tmp_path):
-    """A table that another job made meanwhile is a conflict."""
+def test_a_table_created_concurrently_is_not_overwritten(spark, tmp_path):
+    """A table that another job has created concurrently is a conflict."""
     from lanceref.core.errors import CommitConflict
     from lanceref_spark.options import parse
-    from lanceref_spark.writing import aim, commit
+    from lanceref_spark.writing import commit, open_target
 
     uri = str(tmp_path / "t")
-    aimed = aim(parse({"path": uri}), numbers(spark, 1).schema, False)
+    target = open_target(parse({"path": uri}), numbers(spark, 1).schema, False)
     save(numbers(spark, 5), uri)
     with pytest.raises(CommitConflict):
-        commit(aimed, [], "0c" * 16, {})
+        commit(target, [], "0c" * 16, {})
     assert pylanceref.dataset(uri).count_rows() == 5
 
 
 SCHEDULES = int(os.environ.get("LANCEREF_FAULT_SCHEDULES", "4"))
-"""How many schedules of faults are tried."""
+"""Number of schedules of faults."""
 
 _ATTEMPTS = some.lists(some.sampled_from(FAULTS), min_size=1, max_size=2)
 
@@ -118,7 +118,7 @@ _ATTEMPTS = some.lists(some.sampled_from(FAULTS), min_size=1, max_size=2)
 @given(some.dictionaries(some.sampled_from("0123"), _ATTEMPTS))
 @settings(max_examples=SCHEDULES)
 def test_faults_leave_exactly_the_rows_and_known_orphans(spark, tmp_path_factory, schedule):
-    """After any survivable faults every row is there once, and late failures leave orphans."""
+    """After survivable faults every row occurs once, and late failures leave orphans."""
     spark.dataSource.register(FaultySource)
     journal = tmp_path_factory.mktemp("faulty")
     uri = pylanceref.write_dataset(pa.table({"id": range(7)}), str(journal / "t")).uri
@@ -133,11 +133,11 @@ def test_faults_leave_exactly_the_rows_and_known_orphans(spark, tmp_path_factory
     assert sum(one.endswith("after") for faults in happened for one in faults) == len(
         files_of(uri) - named
     )
-    assert [] == unexpected(files_of(uri) - named, named, journal)
+    assert [] == journal_errors(files_of(uri) - named, named, journal)
 
 
 def test_a_job_that_fails_changes_nothing(spark, tmp_path):
-    """A job that fails makes no version and removes no file."""
+    """A failed job commits no version and removes no file."""
     spark.dataSource.register(FaultySource)
     made = pylanceref.write_dataset(pa.table({"id": range(7)}), str(tmp_path / "t"))
     schedule = json.dumps({"2": ["after"] * 3})
@@ -153,7 +153,7 @@ def rows(start, stop):
 
 
 def follow(spark, source, tmp_path, **options):
-    """Let a stream copy what there is from one table to another, and return the other."""
+    """Copy a table by a stream; return the copy."""
     given = spark.readStream.format("lance_reference").options(**options).load(source.uri)
     target, marks = str(tmp_path / "copy"), str(tmp_path / "marks")
     query = (
@@ -167,7 +167,7 @@ def follow(spark, source, tmp_path, **options):
 
 
 def test_a_stream_follows_appends_and_not_compactions(spark, tmp_path):
-    """Each run brings new rows once, and compacted rows never again."""
+    """Each run copies new rows once, and no compacted rows again."""
     source = pylanceref.write_dataset(rows(0, 10), str(tmp_path / "t"), max_rows_per_file=4)
     assert follow(spark, source, tmp_path).count_rows() == 10
     source = pylanceref.write_dataset(rows(10, 15), source.uri, mode="append")
@@ -189,7 +189,7 @@ def test_changed_rows_are_refused_or_skipped(spark, tmp_path):
 
 
 def test_an_epoch_is_committed_once(spark, tmp_path):
-    """A transaction names query and epoch, and an epoch is committed once."""
+    """A transaction has query and epoch, and an epoch is committed once."""
     source = pylanceref.write_dataset(rows(0, 3), str(tmp_path / "t"))
     copy = follow(spark, source, tmp_path)
     properties = copy.read_transaction(copy.version).transaction_properties

@@ -10,7 +10,7 @@ from lanceref.storage import LocalStore, store_options
 from lanceref.storage.manifests.manifest_names import Record, name_of
 from lanceref.storage.manifests.opening import ManifestedStore, SqliteManifests, open_table
 from lanceref.table.refs import branch_path
-from lanceref_testing.faults import Crash, Fault, Meanwhile, faulty
+from lanceref_testing.faults import Crash, Fault, Interleaved, faulty
 from pylanceref import dataset, write_dataset
 
 ROWS = pa.table({"a": pa.array([1, 2, 3], pa.int64())})
@@ -252,7 +252,7 @@ def test_another_writer_comes_in_between_and_one_ends(tmp_path, before, ends, fi
     place = Place(str(tmp_path / "t"), {"manifest_store": f"sqlite://{tmp_path}/m.db"})
     place.write()
     other = Fault(0 if first_ends else ends)
-    first = Meanwhile(ends - other.at, before=before, other=place.writer(other))
+    first = Interleaved(ends - other.at, before=before, other=place.writer(other))
     place.writer(first)()
 
     acknowledged = 3 if not first_ends or before <= ends else 0

@@ -1,1 +1,1 @@
-"""Damage: a corpus of broken files, and what the reference and the oracle do with it."""
+"""Damage: damaged files and hostile tables, read by the reference and by the oracle."""

@@ -1,8 +1,8 @@
-"""Targets: files of the cases of the suite, alone or inside a table, and what is asked of these.
+"""Targets: files of the cases of the suite to be damaged, and the scans that read them.
 
-Every case that is read and that a writer can make has targets: its data file, or of its table the
-latest manifest and every data, deletion and blob file; of a case that asks an index the files of
-that index, in a table that is then put the same question.
+Every case of a read that a writer can make has targets: its data file, or of its table the latest
+manifest and every data, deletion and blob file. A case of an index has the files of that index,
+which the search of the case reads.
 """
 
 from __future__ import annotations
@@ -18,54 +18,54 @@ from types import ModuleType
 from typing import Any
 
 from lance_conformance.adapters.index_search import scan_arguments
-from lance_conformance.campaigns.damage.whole.messages import latest
+from lance_conformance.campaigns.damage.tables.messages import latest
 from lance_conformance.cases import Case, load
 
-ALIKE: Mapping[str, Any] = {"alike": "one two three four five"}
-"""What MinHash indices are asked, whose cases ask nothing: texts like this one."""
+MINHASH_REQUEST: Mapping[str, Any] = {"alike": "one two three four five"}
+"""Search for similar texts, for the cases of MinHash indices, which have no request."""
 
-OF_TABLES = {
+TABLE_GROUPS = {
     "data/*.lance": "data file {version}",
     "data/*.blob": "blobs",
     "_deletions/*": "deletion file {suffix}",
 }
-"""Groups of the files of a table, but for its manifest, by their paths."""
+"""Groups of the files of a table, except manifests, by patterns of paths."""
 
-OF_INDICES = {"_indices/*.idx": "vector index file", "_indices/*.lance": "scalar index file"}
-"""Groups of the files of indices."""
+INDEX_GROUPS = {"_indices/*.idx": "vector index file", "_indices/*.lance": "scalar index file"}
+"""Groups of the files of indices, by patterns of paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One victim file; `relative` is its path below `root`, a dataset or the file itself.
+    """A file to damage; `relative` is its path below `root`, a dataset or the file itself.
 
-    A dataset is `asked` what the request of a case asks; by `alike` for texts like another.
+    A dataset is scanned by the `request` of a case, or for texts similar to that of `alike`.
     """
 
     id: str
     group: str
     root: Path
     relative: str = ""
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    request: Mapping[str, Any] = field(default_factory=dict)
 
-    def question(self, module: ModuleType, dataset: Any) -> dict[str, Any]:
-        """Return what is asked, as arguments of a scan by a module with the names of pylance."""
-        if "alike" in self.asked:
-            return {"nearest": module.query.MinHashQuery(self.asked["alike"], "c")}
-        return scan_arguments(dataset, self.asked, module.query)
+    def scan_arguments(self, module: ModuleType, dataset: Any) -> dict[str, Any]:
+        """Return the arguments of the scan, by a module with the names of pylance."""
+        if "alike" in self.request:
+            return {"nearest": module.query.MinHashQuery(self.request["alike"], "c")}
+        return scan_arguments(dataset, self.request, module.query)
 
     @property
-    def victim(self) -> Path:
-        """The file that is damaged."""
+    def path(self) -> Path:
+        """The file to damage."""
         return self.root / self.relative if self.relative else self.root
 
     @property
     def is_dataset(self) -> bool:
-        """Whether a dataset around the file is read."""
+        """Whether the file is part of a dataset, which is read."""
         return bool(self.relative)
 
-    def copied(self, folder: Path) -> Target:
-        """Return a copy of the target below a folder, whose victim may be written over."""
+    def copy_to(self, folder: Path) -> Target:
+        """Return a copy of the target below a folder, to be damaged."""
         copy = folder / self.root.name
         if self.is_dataset:
             shutil.copytree(self.root, copy)
@@ -74,25 +74,26 @@ class Target:
 
 def targets_of(case: Case) -> Iterator[Target]:
     """Yield the targets of a case."""
-    given, version = case.manifest["input"], case.requires["file_version"]
-    if "path" in given:
+    inputs, version = case.manifest["input"], case.requires["file_version"]
+    if "path" in inputs:
         yield Target(case.id, f"file {version}", case.input_root)
         return
-    asked = ALIKE if case.id.startswith("index/any/minhash/") else given.get("args", {})
+    is_minhash = case.id.startswith("index/any/minhash/")
+    request = MINHASH_REQUEST if is_minhash else inputs.get("args", {})
     if not case.id.startswith("index/"):
         manifest = latest(case.input_root).relative_to(case.input_root).as_posix()
-        yield Target(f"{case.id}/manifest", "manifest", case.input_root, manifest, asked)
-    groups = OF_INDICES if case.id.startswith("index/") else OF_TABLES
-    for number, path in enumerate(sorted(given["files"])):
-        for pattern, group in groups.items():
+        yield Target(f"{case.id}/manifest", "manifest", case.input_root, manifest, request)
+    groups = INDEX_GROUPS if case.id.startswith("index/") else TABLE_GROUPS
+    for number, path in enumerate(sorted(inputs["files"])):
+        for pattern, template in groups.items():
             if fnmatchcase(path, pattern):
-                named = group.format(version=version, suffix=PurePath(path).suffix)
-                name = PurePath(path).name if "_indices" in path else named
-                yield Target(f"{case.id}/{name} {number}", named, case.input_root, path, asked)
+                group = template.format(version=version, suffix=PurePath(path).suffix)
+                name = PurePath(path).name if "_indices" in path else group
+                yield Target(f"{case.id}/{name} {number}", group, case.input_root, path, request)
 
 
-def drawn(seed: int) -> Iterator[Target]:
-    """Yield all targets in an order drawn by a seed: of one case of each topic, then of another."""
+def draw_targets(seed: int) -> Iterator[Target]:
+    """Yield all targets in random order: those of one case of each topic, then of another."""
     random, topics = Random(seed), dict[str, list[Case]]()
     for case in load():
         is_read = case.kind in ("read-file", "read-dataset", "index-search")

@@ -1,1 +1,1 @@
-"""Faults: writers that race, are killed, or meet errors of stores, file systems and tasks."""
+"""Faults: concurrent and killed writers, and errors of stores, file systems and tasks."""

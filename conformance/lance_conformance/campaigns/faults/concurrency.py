@@ -1,14 +1,13 @@
-"""Concurrency: many writers of both implementations on one table, and nothing is lost.
+"""Concurrency: many writers of both implementations on one table, without lost updates.
 
-Eight processes do eight appends each, five deletes of rows of their own, five increments of one
-row, five upserts, five inserts of keys that all insert, or compact while others append and delete;
-half of them by the oracle. In the end every deed shows exactly once, for both, and the versions are
-without a gap.
+Eight processes, half of them of the oracle, each run eight appends, five deletes of their own rows,
+five increments of one row, five upserts, five inserts of the same keys, or compactions beside
+appends and deletes. Finally both implementations see each operation exactly once, and consecutive
+versions.
 
-Kills: now and then one of the writers is ended as by `kill -9`, another takes its place, and the
-table must open. At the end of a round every acknowledged deed shows exactly once and every other
-one wholly or not at all, for both implementations, and a cleanup leaves exactly the files that are
-needed.
+Kills: some writers are ended as by `kill -9` and replaced, after which the table must open. At the
+end both implementations see each acknowledged operation exactly once and any other one entirely or
+not at all, and a cleanup leaves exactly the referenced files.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ import pylanceref
 from lanceref_testing.object_server import running
 from lanceref_testing.table_operations import cleanup
 
+from lance_conformance.campaigns.faults import workload
 from lance_conformance.campaigns.faults.crash_points import SCHEMES
-from lance_conformance.campaigns.faults.deeds import Deed, Team, apart, begin, unwell, verdict
-from lance_conformance.campaigns.faults.needed_files import missing, residue
-from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
+from lance_conformance.campaigns.faults.referenced_files import missing_files, unreferenced_files
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, outcome_of
 
-WRITERS, MOST = 8, 8
-"""Writers of a race, and the most times that one does a thing."""
+WRITERS, MAX_OPERATIONS = 8, 8
+"""Writers of a race, and the most operations of a writer."""
 
-NUMBERS = WRITERS * MOST
-"""How many numbers the deeds of a race have."""
+NUMBERS = WRITERS * MAX_OPERATIONS
+"""Numbers of the operations of a race."""
 
 TIMES = {"append": 8, "delete": 5, "increment": 5, "upsert": 5, "insert": 5, "compact": 3}
-"""How often each writer does a deed."""
+"""Operations of a writer, by kind."""
 
 RACES: dict[str, tuple[str, ...]] = {
     "appends": ("append",),
@@ -46,45 +45,52 @@ RACES: dict[str, tuple[str, ...]] = {
     "compaction": ("append", "delete", "append", "compact"),
     "everything": ("append", "delete", "increment", "upsert", "insert"),
 }
-"""What the writers of a race do, in turn."""
+"""Kinds of the operations of the writers of a race, in turn."""
 
 ENGINES: dict[str, tuple[str, ...]] = {"lanceref": ("lanceref",), "mixed": ("lanceref", "oracle")}
-"""Who the writers are, in turn."""
+"""Implementations of the writers, in turn."""
 
 
-def deeds(kinds: Sequence[str], writer: int) -> list[Deed]:
-    """Return what a writer does; increments have the number 0, all insert the same."""
+def operations_of(kinds: Sequence[str], writer: int) -> list[workload.Operation]:
+    """Return the operations of a writer; increments have the number 0, inserts the same numbers."""
     kind = kinds[writer % len(kinds)]
-    first = 0 if kind == "insert" else writer * MOST
+    first = 0 if kind == "insert" else writer * MAX_OPERATIONS
     numbers = range(first, first + TIMES[kind])
     return [(kind, 0 if kind == "increment" else number) for number in numbers]
 
 
 @contextmanager
-def team(name: str) -> Iterator[Team]:
-    """Yield a team without writers for a new table on a place, `local` or a scheme of the cloud."""
+def writer_group(storage: str) -> Iterator[workload.WriterGroup]:
+    """Yield a group without writers for a new table, on `local` files or on a cloud scheme."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        where, options = f"{folder}/table", dict[str, str]()
-        if name in SCHEMES:
+        uri, options = f"{folder}/table", dict[str, str]()
+        if storage in SCHEMES:
             server = stack.enter_context(running())
-            options = {**server.options, "client_max_retries": "10"}  # there are many at once
-            where = server.uri(name)
-        yield Team(where, options, Path(folder))
+            options = {**server.options, "client_max_retries": "10"}  # for concurrent requests
+            uri = server.uri(storage)
+        yield workload.WriterGroup(uri, options, Path(folder))
 
 
 def start(
-    team: Team, kinds: Sequence[str], engines: Sequence[str], *, stable: bool, v2_names: bool
+    group: workload.WriterGroup,
+    kinds: Sequence[str],
+    engines: Sequence[str],
+    *,
+    stable: bool,
+    v2_names: bool,
 ) -> None:
-    """Make the table of a team and let its writers go, of each kind some by every engine.
+    """Create the table of a group and start its writers, by each engine for each kind.
 
-    The table is made and validated in processes of their own: a client of a cloud cannot be forked.
-    There are no writers where it cannot be made.
+    Subprocesses create and validate the table: clients of a cloud cannot be forked. No writer
+    starts if the table cannot be created.
     """
-    wrong = apart(begin, team.uri, NUMBERS, team.options, stable=stable, v2_names=v2_names)
-    team.errors += wrong or []
-    for writer in () if team.errors else range(WRITERS):
+    errors = workload.in_subprocess(
+        workload.create_table, group.uri, NUMBERS, group.options, stable=stable, v2_names=v2_names
+    )
+    group.errors += errors or []
+    for writer in () if group.errors else range(WRITERS):
         engine = engines[(writer + writer // len(kinds)) % len(engines)]
-        team.add(engine, deeds(kinds, writer))
+        group.add(engine, operations_of(kinds, writer))
 
 
 TABLES = {
@@ -92,16 +98,16 @@ TABLES = {
     "addresses, V2 names": (False, True),
     "stable ids, V2 names": (True, True),
 }
-"""Tables by whether their row ids are stable, and manifests named the new way."""
+"""By table: whether row ids are stable, and whether manifests have V2 names."""
 
 
 def concurrency(plan: Plan) -> Iterator[Session]:
-    """Open the part: races of as many kinds as are planned, evenly spread."""
+    """Open the part: the planned number of races, evenly spread over all kinds."""
     names = [
-        f"{where}/{table}/{race}, {engines}"
-        for where in ("local", *SCHEMES)
+        f"{storage}/{table}/{race}, {engines}"
+        for storage in ("local", *SCHEMES)
         for table, (_, v2_names) in TABLES.items()
-        if where == "local" or v2_names
+        if storage == "local" or v2_names
         for race in RACES
         for engines in ENGINES
     ]
@@ -109,79 +115,82 @@ def concurrency(plan: Plan) -> Iterator[Session]:
 
 
 def run_race(case: str) -> Outcome:
-    """Hold the race of a case on a new table, until all is done."""
-    on, table, told = case.split("/")
-    name, _, engines = told.partition(", ")
+    """Run the race of a case on a new table until all writers end."""
+    storage, table, writers = case.split("/")
+    name, _, engines = writers.partition(", ")
     stable, v2_names = TABLES[table]
-    with team(on) as own:
-        start(own, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names)
-        return judged([*left_by(own)], counts=own.counts)
+    with writer_group(storage) as group:
+        start(group, RACES[name], ENGINES[engines], stable=stable, v2_names=v2_names)
+        return outcome_of([*run_and_check(group)], group.counts)
 
 
-def left_by(team: Team, luck: random.Random | None = None) -> Iterator[str]:
-    """Let writers go until all is done, some killed by `luck`; yield what is wrong then.
+def run_and_check(group: workload.WriterGroup, rng: random.Random | None = None) -> Iterator[str]:
+    """Run writers until all end, and kill random ones if there is an `rng`; yield errors.
 
-    A cleanup leaves exactly the files that are needed, and the rows as they were.
+    A cleanup must leave exactly the referenced files, and the same rows.
     """
-    if not team.writers:
-        yield from team.errors
+    if not group.writers:
+        yield from group.errors
         return
-    yield from storm(team, luck)
-    yield from verdict(team, NUMBERS)
-    yield from unwell(team)
-    yield from apart(_clean_up, team.uri, team.options) or ()
-    if not team.options:
-        yield from (f"the cleanup leaves {one}" for one in sorted(residue(Path(team.uri))))
-        yield from (f"the cleanup took {one}" for one in sorted(missing(Path(team.uri))))
-    yield from verdict(team, NUMBERS, first=None)
+    yield from run_writers(group, rng)
+    yield from workload.table_errors(group, NUMBERS)
+    yield from workload.in_subprocess(workload.validation_findings, group.uri, group.options)
+    yield from workload.in_subprocess(_clean_up, group.uri, group.options) or ()
+    if not group.options:
+        root = Path(group.uri)
+        yield from (
+            f"not removed by the cleanup: {one}" for one in sorted(unreferenced_files(root))
+        )
+        yield from (f"removed by the cleanup: {one}" for one in sorted(missing_files(root)))
+    yield from workload.table_errors(group, NUMBERS, first=None)
 
 
-KILLS_OF_A_ROUND = 25
+MAX_KILLS = 25
+"""Most writers that are killed in a round."""
 
-PAUSE_SECONDS = 0.04
-CLOUD_PAUSE_SECONDS = 0.4
-"""Longest time between two looks for somebody to kill, on local files and in a cloud."""
+PAUSE_SECONDS, CLOUD_PAUSE_SECONDS = 0.04, 0.4
+"""Longest time between two kills, on local files and in a cloud."""
 
 KINDS = ("append", "delete", "increment", "upsert", "append", "delete", "increment", "compact")
-"""What the writers of a round do."""
+"""Kinds of the operations of the writers of a round."""
 
 
 def _clean_up(uri: str, options: dict[str, str]) -> None:
     cleanup(pylanceref, uri, options)
 
 
-def storm(team: Team, luck: random.Random | None) -> Iterator[str]:
-    """Let writers go until all is done, and kill some; yield what is wrong after a kill."""
-    pause = CLOUD_PAUSE_SECONDS if team.options else PAUSE_SECONDS
-    while team.run(1.0 if luck is None else luck.uniform(0, pause)):
-        if luck is None:
+def run_writers(group: workload.WriterGroup, rng: random.Random | None) -> Iterator[str]:
+    """Run writers until all end, and kill random ones; yield errors of opening after a kill."""
+    pause = CLOUD_PAUSE_SECONDS if group.options else PAUSE_SECONDS
+    while group.run(1.0 if rng is None else rng.uniform(0, pause)):
+        if rng is None:
             continue
-        busy = [writer for writer in team.running if writer.at is not None]
-        kills = sum(writer.killed for writer in team.writers)
-        if kills < KILLS_OF_A_ROUND and busy and luck.random() < 0.8:
-            team.kill(luck.choice(busy))
-            opened = apart(_count, team.uri, team.options)
-            if isinstance(opened, list):
-                yield f"after kill {kills + 1}: {opened}"
+        busy = [writer for writer in group.running if writer.current is not None]
+        kills = sum(writer.killed for writer in group.writers)
+        if kills < MAX_KILLS and busy and rng.random() < 0.8:
+            group.kill(rng.choice(busy))
+            count = workload.in_subprocess(_count_rows, group.uri, group.options)
+            if isinstance(count, list):
+                yield f"after kill {kills + 1}: {count}"
 
 
-def _count(uri: str, options: dict[str, str]) -> int:
+def _count_rows(uri: str, options: dict[str, str]) -> int:
     return pylanceref.dataset(uri, storage_options=options).count_rows()
 
 
 def kills(plan: Plan) -> Iterator[Session]:
     """Open the part: rounds on local tables, and every fourth in a cloud."""
-    places = ("local", "local", "local", SCHEMES[0], "local", "local", "local", SCHEMES[1])
-    yield Session([f"{places[seed % len(places)]}/{seed}" for seed in plan.seeds], run_round)
+    storage = ("local", "local", "local", SCHEMES[0], "local", "local", "local", SCHEMES[1])
+    yield Session([f"{storage[seed % len(storage)]}/{seed}" for seed in plan.seeds], run_round)
 
 
 def run_round(case: str) -> Outcome:
-    """Hold the race of a case on a new table and kill some of its writers."""
-    on, _, seed = case.partition("/")
+    """Run the race of a case on a new table, and kill some of its writers."""
+    storage, _, seed = case.partition("/")
     stable = bool(int(seed) % 2)
-    with team(on) as own:
-        start(own, KINDS, ENGINES["mixed"], stable=stable, v2_names=bool(own.options) or stable)
-        return judged([*left_by(own, random.Random(int(seed)))], counts=own.counts)
+    with writer_group(storage) as group:
+        start(group, KINDS, ENGINES["mixed"], stable=stable, v2_names=bool(group.options) or stable)
+        return outcome_of([*run_and_check(group, random.Random(int(seed)))], group.counts)
 
 
 PARTS = (Part("concurrency", 98, concurrency), Part("kills", 8, kills))

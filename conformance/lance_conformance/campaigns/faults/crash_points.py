@@ -1,16 +1,15 @@
-"""Crash points: every operation, ended or refused by its store before each of its steps.
+"""Crash points: each operation is killed, or gets an error from its store, at each of its steps.
 
-A child process runs an operation on a copy of a table. Before its n-th change of the file system it
-is killed, or the call raises, for every n there is. Each time the table must be what it was or what
-it was to become, with every older version, for the reference and for the oracle; an error must be
-one of the file system, and without effect; the operation can be done again; and a cleanup leaves
-exactly the files that are needed. After an error files may stay that it was the error not to
-remove, those of an index that was not committed, and those of a commit of which it is not known
-whether it happened.
+A child process runs an operation on a copy of a table. For every n, it is killed before its n-th
+change of the file system, or that call raises. The table must then have the state before or after
+the operation, with every older version, for the reference and for the oracle; an error must be one
+of the file system, and have no effect; a retry must succeed; and a cleanup must leave exactly the
+referenced files. Unreferenced files may remain after an error where their removal failed, where
+they belong to an index that was not committed, or where the outcome of a commit is unknown.
 
-In the cloud the table lies on S3, or on S3 with its manifests told to DynamoDB. A step is a change
-of the object store or of the manifest store: the n-th and all after it are not done, as if the
-process had died, or the n-th fails. What must hold is what holds of a local table.
+In the cloud the table is on S3, or on S3 with its manifests recorded in DynamoDB. A step is a
+change of the object store or of the manifest store: the n-th step and all later ones are skipped,
+as after a crash, or the n-th fails. The requirements are those of local tables.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from lanceref_testing.faults import Crash, Fault, faulty, watch_calls
 from lanceref_testing.object_server import ObjectServer, running
 from lanceref_testing.table_operations import (
     INDEXING,
+    ON_METADATA,
     ON_ROWS,
-    ON_THE_REST,
     OPERATIONS,
     REMOVALS,
     build,
@@ -40,41 +39,41 @@ from lanceref_testing.table_operations import (
 )
 
 from lance_conformance import oracle
-from lance_conformance.campaigns.child import Ended, ask
-from lance_conformance.campaigns.faults.deeds import apart
-from lance_conformance.campaigns.faults.needed_files import missing, residue
-from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
+from lance_conformance.campaigns.child import ChildResult, run_in_child
+from lance_conformance.campaigns.faults.referenced_files import missing_files, unreferenced_files
+from lance_conformance.campaigns.faults.workload import in_subprocess
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, outcome_of
 from lance_conformance.guarded_call import guarded
 
-Seen = dict[str, Any] | str | None
-"""What there is to see of a table, an error as a text, or None where there is no table.
+TableState = dict[str, Any] | str | None
+"""Visible state of a table, the text of an error, or None where there is no table.
 
-Rows are texts, in their order; of a branch those of its latest version.
+Rows are texts in storage order; those of a branch are of its latest version.
 """
 
 
-def own_sight(path: str) -> Seen:
-    """Return what the reference sees."""
-    return _seen(pylanceref, path)
+def reference_state(path: str) -> TableState:
+    """Return the state of a table according to the reference."""
+    return _read_state(pylanceref, path)
 
 
-def oracle_sight(path: str) -> Seen:
-    """Return what the oracle sees, in a process of its own: this one has to be forked."""
-    found = apart(_oracle_sight, path, dict(os.environ))
-    return "; ".join(found) if isinstance(found, list) else found
+def oracle_state(path: str) -> TableState:
+    """Return the state of a table according to the oracle, from a subprocess: this one forks."""
+    state = in_subprocess(_oracle_state, path, dict(os.environ))
+    return "; ".join(state) if isinstance(state, list) else state
 
 
-def _oracle_sight(path: str, environment: dict[str, str]) -> Seen:
-    os.environ.update(environment)  # by which clients find a server
-    return _seen(oracle.lance(), path)
+def _oracle_state(path: str, environment: dict[str, str]) -> TableState:
+    os.environ.update(environment)  # has the address of the server
+    return _read_state(oracle.lance(), path)
 
 
-def _seen(engine: ModuleType, path: str) -> Seen:
+def _read_state(module: ModuleType, path: str) -> TableState:
     try:
-        table = engine.dataset(path)
+        table = module.dataset(path)
     except (OSError, ValueError, LanceError) as error:
-        is_none = isinstance(error, ValueError) and "not found" in str(error)
-        return None if is_none else f"{type(error).__name__}: {error}"
+        is_missing = isinstance(error, ValueError) and "not found" in str(error)
+        return None if is_missing else f"{type(error).__name__}: {error}"
     try:
         numbers = [one["version"] for one in table.versions()]
         branches = sorted(table.branches.list())
@@ -85,7 +84,7 @@ def _seen(engine: ModuleType, path: str) -> Seen:
             "config": dict(sorted(table.config().items())),
             "tags": {name: tag["version"] for name, tag in sorted(table.tags.list().items())},
             "branches": {name: _rows(table.checkout_version((name, None))) for name in branches},
-            "history": {str(number): _rows(engine.dataset(path, number)) for number in numbers},
+            "history": {str(number): _rows(module.dataset(path, number)) for number in numbers},
         }
     except (OSError, ValueError, LanceError) as error:
         return f"{type(error).__name__}: {error}"
@@ -95,48 +94,48 @@ def _rows(table: Any) -> list[str]:
     return [str(row) for row in table.to_table().to_pylist()]
 
 
-FATES: Mapping[str, Literal["kill", "crash", "error"]] = {
+FAULTS: Mapping[str, Literal["kill", "crash", "error"]] = {
     "killed": "kill",
     "crashed": "crash",
     "refused": "error",
 }
-"""What befalls the operation before a step."""
+"""Faults before a step, by their names in cases."""
 
 
-class Ground:
-    """A table of the local file system, put back as it was before every trial."""
+class TestTable:
+    """A table on local files, which is restored before every trial."""
 
     def __init__(self, folder: Path, *, new: bool) -> None:
-        self.path, self._kept = folder / "table", folder / "kept"
+        self.path, self._original = folder / "table", folder / "original"
         self.uri = str(self.path)
         build(pylanceref, self.uri, stable=new, v2_names=new)
-        shutil.copytree(self.path, self._kept)
+        shutil.copytree(self.path, self._original)
 
-    def put_back(self, operation: str) -> None:
-        """Put the table back as it was: none for one that is to be created."""
+    def restore(self, operation: str) -> None:
+        """Restore the table, or remove it before the operation `create`."""
         shutil.rmtree(self.path, ignore_errors=True)
         if operation != "create":
-            shutil.copytree(self._kept, self.path)
+            shutil.copytree(self._original, self.path)
 
     def steps(self, operation: str) -> list[str]:
-        """Return the calls by which an operation that comes through changes the store."""
-        self.put_back(operation)
+        """Return the calls by which an operation without a fault changes the store."""
+        self.restore(operation)
         fault = Fault()
-        ended = ask(lambda: self._try(operation, fault) + fault.steps)
-        assert ended.answer is not None, ended.told
-        return [step.replace(f"{self.path}/", "") for step in ended.answer[1:]]
+        child = run_in_child(lambda: self._run(operation, fault) + fault.steps)
+        assert child.result is not None, child.stderr
+        return [step.replace(f"{self.path}/", "") for step in child.result[1:]]
 
-    def attempt(self, operation: str, number: int, fate: str) -> Ended:
-        """Do an operation that meets its fate at a step, from 1, in a child."""
-        return ask(lambda: self._try(operation, Fault(number, FATES[fate])))
+    def run_with_fault(self, operation: str, number: int, fault: str) -> ChildResult:
+        """Run an operation in a child, with a fault at a step, counted from 1."""
+        return run_in_child(lambda: self._run(operation, Fault(number, FAULTS[fault])))
 
-    def _try(self, operation: str, fault: Fault) -> list[str]:
+    def _run(self, operation: str, fault: Fault) -> list[str]:
         watch_calls(fault, f"{self.path}/")
-        return attempted(operation, self.uri)
+        return operation_error(operation, self.uri)
 
-    def files(self, told: Callable[[Path, str], set[str]]) -> list[str]:
-        """Return what `residue` or `missing` tells of the files of the table."""
-        return sorted(told(self.path, ""))
+    def files(self, list_files: Callable[[Path, str], set[str]]) -> list[str]:
+        """Return the result of `unreferenced_files` or `missing_files`."""
+        return sorted(list_files(self.path, ""))
 
 
 SCHEMES = ("s3", "s3+ddb")
@@ -146,38 +145,38 @@ VARIABLES = (
     *("AWS_ENDPOINT", "DYNAMODB_ENDPOINT", "AWS_REGION", "AWS_ALLOW_HTTP"),
     *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
 )
-"""Variables of the environment that stand for options of their name, but for `allow_http`."""
+"""Environment variables that replace the options of the same names, except `allow_http`."""
 
 
-class CloudGround(Ground):
-    """A table in the cloud; a crash of its stores is the end of its process."""
+class CloudTestTable(TestTable):
+    """A table in the cloud; a crash of its stores simulates the end of its process."""
 
     def __init__(self, server: ObjectServer, scheme: str, *, stable: bool) -> None:
         self._server, self.uri = server, server.uri(scheme)
         build(pylanceref, self.uri, stable=stable)
         self._state = server.state(self.uri)
 
-    def put_back(self, operation: str) -> None:
-        """Put objects and records back: none for a table that is to be created."""
+    def restore(self, operation: str) -> None:
+        """Restore objects and records, or remove them before the operation `create`."""
         self._server.restore(self.uri, ({}, []) if operation == "create" else self._state)
 
     def steps(self, operation: str) -> list[str]:
-        """Return the changes of the stores that an operation makes."""
-        self.put_back(operation)
+        """Return the changes of the stores by an operation without a fault."""
+        self.restore(operation)
         with faulty(Fault()) as fault:
             OPERATIONS[operation](pylanceref, self.uri)
         return fault.steps
 
-    def attempt(self, operation: str, number: int, fate: str) -> Ended:
-        """Do an operation that meets its fate at a step of its stores."""
+    def run_with_fault(self, operation: str, number: int, fault: str) -> ChildResult:
+        """Run an operation with a fault at a step of its stores."""
         try:
-            with faulty(Fault(number, FATES[fate])):
-                return Ended(attempted(operation, self.uri), 0, "", 0.0, 0)
+            with faulty(Fault(number, FAULTS[fault])):
+                return ChildResult(operation_error(operation, self.uri), 0, "", 0.0, 0)
         except Crash:
-            return Ended(None, 9, "", 0.0, 0)
+            return ChildResult(None, 9, "", 0.0, 0)
 
-    def files(self, told: Callable[[Path, str], set[str]]) -> list[str]:
-        """Copy the objects, and judge the copies."""
+    def files(self, list_files: Callable[[Path, str], set[str]]) -> list[str]:
+        """Copy the objects to local files; return the result for the copy."""
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, "table")
             root.mkdir()
@@ -185,66 +184,69 @@ class CloudGround(Ground):
                 copy = root / path
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(data)
-            return sorted(told(root, self.uri))
+            return sorted(list_files(root, self.uri))
 
 
-def attempted(operation: str, uri: str) -> list[str]:
-    """Do an operation in this process, which a step of it may end; return its error."""
+def operation_error(operation: str, uri: str) -> list[str]:
+    """Run an operation in this process, which a fault may kill; return its error."""
     return [guarded(lambda: OPERATIONS[operation](pylanceref, uri), (LanceError, OSError)).error]
 
 
-def judged_points(ground: Ground, name: str, fate: str) -> Outcome:
-    """Return the outcome of an operation that meets its fate at each of its steps."""
-    ground.put_back(name)
-    before = own_sight(ground.uri)
-    OPERATIONS[name](pylanceref, ground.uri)
-    after = own_sight(ground.uri)
-    steps, wrong = ground.steps(name), []
+def check_crash_points(table: TestTable, name: str, fault: str) -> Outcome:
+    """Return the outcome of an operation with a fault at each of its steps in turn."""
+    table.restore(name)
+    before = reference_state(table.uri)
+    OPERATIONS[name](pylanceref, table.uri)
+    states, errors = (before, reference_state(table.uri)), list[str]()
+    steps = table.steps(name)
     for number, step in enumerate(steps, 1):
-        ground.put_back(name)
-        ended = ground.attempt(name, number, fate)
-        faults = [*_faults(ground, name, step, ended, before, after)]
-        wrong += [f"{step}: {'; '.join(faults)}"] if faults else []
-    return judged(wrong, counts={"points": len(steps)})
+        table.restore(name)
+        child = table.run_with_fault(name, number, fault)
+        messages = [*_table_errors(table, name, step, child, states)]
+        errors += [f"{step}: {'; '.join(messages)}"] if messages else []
+    return outcome_of(errors, {"points": len(steps)})
 
 
-def _faults(
-    ground: Ground, operation: str, step: str, ended: Ended, before: Seen, after: Seen
+def _table_errors(
+    table: TestTable, operation: str, step: str, child: ChildResult, states: tuple[TableState, ...]
 ) -> Iterator[str]:
-    """Yield what is wrong with a table after an operation that ended early, before a step."""
-    path = ground.uri
-    found = own_sight(path)
-    yield from _strange(found, before, after)
-    if ended.answer is None:
-        if not ended.signal:
-            yield f"the process died otherwise: {ended.told}"
+    """Yield the errors of a table after an operation with a fault before a step.
+
+    The `states` are those before and after an operation without a fault.
+    """
+    path, (before, after) = table.uri, states
+    state = reference_state(path)
+    yield from _state_errors(state, before, after)
+    if child.result is None:
+        if not child.signal:
+            yield f"the process died without a signal: {child.stderr}"
     elif operation not in REMOVALS:
-        error = ended.answer[0]
-        if not _same(found, before if error else after):
-            yield f"it ended with {error or 'no error'}, and the table says otherwise"
-        may_stay = step.startswith(("os.remove", "delete")) or "_versions" in step
-        left = [one for one in ground.files(residue) if not one.startswith("_indices/")]
-        if left and not may_stay:
-            yield f"an error left {left}"
-    theirs = oracle_sight(path)
-    if theirs != found:
-        yield f"the oracle sees something else: {theirs}"
-    if found is None or not _same(found, after):  # what is gone may have left files
-        _again(path, operation)
-        found = own_sight(path)
-        if not _same(found, after, "ids"):
-            yield "done again it has another result"
-    if found is not None:
+        error = child.result[0]
+        if not _is_equal(state, before if error else after):
+            yield f"it ended with {error or 'no error'}, which the table contradicts"
+        may_remain = step.startswith(("os.remove", "delete")) or "_versions" in step
+        remaining = table.files(unreferenced_files)
+        if not (may_remain or all(one.startswith("_indices/") for one in remaining)):
+            yield f"files after an error: {remaining}"
+    oracle_view = oracle_state(path)
+    if oracle_view != state:
+        yield f"the oracle reads another state: {oracle_view}"
+    if state is None or not _is_equal(state, after):  # a dropped table may have files
+        _retry(path, operation)
+        state = reference_state(path)
+        if not _is_equal(state, after, "ids"):
+            yield "a retry has another result"
+    if state is not None:
         cleanup(pylanceref, path)
-        if not _same(own_sight(path), found):
+        if not _is_equal(reference_state(path), state):
             yield "the cleanup has changed the table"
-    left, lacking = ground.files(residue), ground.files(missing)
-    if left or lacking:
-        yield f"the cleanup leaves {left}, lacks {lacking}"
+    remaining, missing = table.files(unreferenced_files), table.files(missing_files)
+    if remaining or missing:
+        yield f"after the cleanup {remaining} remain, {missing} are missing"
 
 
-def _again(path: str, name: str) -> None:
-    """Do an operation once more; where a branch was half made, after a cleanup."""
+def _retry(path: str, name: str) -> None:
+    """Run an operation again, after a cleanup where a branch is incomplete."""
     try:
         OPERATIONS[name](pylanceref, path)
     except OperationRefused:
@@ -252,20 +254,20 @@ def _again(path: str, name: str) -> None:
         OPERATIONS[name](pylanceref, path)
 
 
-def _strange(found: Seen, before: Seen, after: Seen) -> Iterator[str]:
-    """Yield what makes a table neither the old nor the new one."""
-    if not any(_same(found, wanted) for wanted in (before, after)):
-        yield f"neither the old nor the new table: {found}"
-    if not isinstance(found, dict) or not isinstance(before, dict):
+def _state_errors(state: TableState, before: TableState, after: TableState) -> Iterator[str]:
+    """Yield how a state is neither that before nor that after an operation."""
+    if not any(_is_equal(state, expected) for expected in (before, after)):
+        yield f"neither the old nor the new state: {state}"
+    if not isinstance(state, dict) or not isinstance(before, dict):
         return
     known = before["history"] | (after["history"] if isinstance(after, dict) else {})
-    for number, rows in found["history"].items():
+    for number, rows in state["history"].items():
         if number in known and rows != known[number]:
             yield f"version {number} has other rows"
 
 
-def _same(one: Seen, other: Seen, *ignored: str) -> bool:
-    """Whether two sights show the same but for versions, and what else is `ignored`."""
+def _is_equal(one: TableState, other: TableState, *ignored: str) -> bool:
+    """Whether two states are equal but for their history and the `ignored` keys."""
     if not isinstance(one, dict) or not isinstance(other, dict):
         return one == other
     names = one.keys() - {"history", *ignored}
@@ -273,41 +275,39 @@ def _same(one: Seen, other: Seen, *ignored: str) -> bool:
 
 
 TABLES = {"addresses, V1 names": False, "stable ids, V2 names": True}
-"""Local tables by whether they are of the new kind."""
+"""Local tables: whether they have stable row ids and V2 names."""
 
-INTERRUPTED = [*(ON_ROWS | ON_THE_REST | INDEXING)]
-"""Operations whose files both implementations read."""
+INTERRUPTED = [*(ON_ROWS | ON_METADATA | INDEXING)]
+"""Operations with files that both implementations read."""
 
 
 def _session(
-    plan: Plan, tables: Iterable[str], ends: str, make: Callable[[str], Ground]
+    plan: Plan, names: Iterable[str], fault: str, make: Callable[[str], TestTable]
 ) -> Session:
-    """Return the session of `TABLE/OPERATION, FATE`; each table is made when it is first needed.
+    """Return the session of cases `TABLE/OPERATION, FAULT`; each table is made on first use.
 
-    A fate is how the process `ends`, or to be refused; cases are spread over what is planned.
+    The faults are `fault` and `refused`.
     """
-    grounds = dict[str, Ground]()
-    fates = (ends, "refused")
-    names = [
-        f"{table}/{name}, {fate}" for table in tables for name in INTERRUPTED for fate in fates
-    ]
+    tables = dict[str, TestTable]()
+    pairs = [f"{name}, {one}" for name in INTERRUPTED for one in (fault, "refused")]
+    cases = [f"{name}/{pair}" for name in names for pair in pairs]
 
     def run(case: str) -> Outcome:
-        table, _, told = case.rpartition("/")
-        if table not in grounds:
-            grounds[table] = make(table)
-        name, _, fate = told.rpartition(", ")
-        return judged_points(grounds[table], name, fate)
+        table, _, pair = case.rpartition("/")
+        if table not in tables:
+            tables[table] = make(table)
+        operation, _, fault = pair.rpartition(", ")
+        return check_crash_points(tables[table], operation, fault)
 
-    return Session(plan.spread(names), run)
+    return Session(plan.spread(cases), run)
 
 
 def crash(plan: Plan) -> Iterator[Session]:
     """Open the part: local tables."""
     with tempfile.TemporaryDirectory() as folder:
 
-        def make(table: str) -> Ground:
-            return Ground(Path(tempfile.mkdtemp(dir=folder)), new=TABLES[table])
+        def make(table: str) -> TestTable:
+            return TestTable(Path(tempfile.mkdtemp(dir=folder)), new=TABLES[table])
 
         yield _session(plan, TABLES, "killed", make)
 
@@ -318,12 +318,12 @@ def crash_cloud(plan: Plan) -> Iterator[Session]:
     with running() as server:
         options = {**server.options, "aws_allow_http": server.options["allow_http"]}
 
-        def make(table: str) -> Ground:
+        def make(table: str) -> TestTable:
             scheme, _, ids = table.partition("/")
-            return CloudGround(server, scheme, stable=ids == "stable ids")
+            return CloudTestTable(server, scheme, stable=ids == "stable ids")
 
         variables = {name: options[name.lower()] for name in VARIABLES}
-        with patch.dict(os.environ, variables):  # by which clients without options find it
+        with patch.dict(os.environ, variables):  # for clients without options
             yield _session(plan, ("/".join(one) for one in tables), "crashed", make)
 
 

@@ -1,18 +1,17 @@
-"""Random tables: what one side wrote, the other reads equal.
+"""Random tables: each implementation reads equal rows from files of the other.
 
-Differential part: random tables (`lanceref_testing`) are written by the oracle in each file version
-and read back by the reference: whole, projected, as a range and as random rows; every fourth also
-as a dataset. Counts are a census of types, nesting, null patterns, page layouts and encodings: of
-the latter every `oneof` arm that is set in the metadata of a file counts under the name of its
-message, as in `PageLayout mini_block_layout`.
+Differential part: the oracle writes random tables of `lanceref_testing` in each file version, and
+the reference reads all rows, columns, ranges and random rows; every fourth table also as a dataset.
+Counts cover types, nesting, null patterns, page layouts and encodings: every `oneof` arm in the
+metadata of a file counts by the name of its message, as in `PageLayout mini_block_layout`.
 
-Written part: the same tables written by the reference and by the oracle. Both readers read ours
-back; the oracle's bytes are compared with ours. A table that only the reference refuses to write is
-a difference too; one that the oracle cannot read is known where the oracle cannot read its own file
+Written part: the reference and the oracle write the same tables. Both read the file of the
+reference, and the bytes of both files are compared. A table that the reference alone refuses to
+write is a difference; a file that the oracle cannot read is known where it cannot read its own file
 of the same rows.
 
-0.1 files come only from `write_dataset`. They lose nulls, so what the oracle reads back decides,
-not what was written; where the oracle cannot read what it wrote, only the bytes are compared.
+0.1 files are written by `write_dataset`. They lose nulls, so that the rows that the oracle reads
+are the expected ones; where it cannot read its own file, only the bytes are compared.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ from lanceref.storage import LocalSource
 from lanceref.storage.local import LocalSink
 from lanceref_testing.tables import Sample, random_sample
 
-from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, outcome_of
 from lance_conformance.guarded_call import guarded
 from lance_conformance.oracle import lance
-from lance_conformance.random_files.identity import IDENTICAL, TRAINED, verdict
+from lance_conformance.random_files.identity import IDENTICAL, TRAINED, compare_files
 from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.readings import dataset_differences, file_differences
-from lance_conformance.random_files.settled import settled
+from lance_conformance.random_files.unsliced import unsliced
 from lance_conformance.random_files.writers import (
     VERSIONS,
-    is_a_defect,
+    is_oracle_defect,
     refusal_of,
     write_by_oracle,
     write_by_reference,
@@ -69,7 +68,7 @@ _EVERY_VERSION = (
     "many pages",
     "rows 0",
 )
-"""What a campaign over any version must have met."""
+"""Labels that each file version requires."""
 
 _ARRAY_ENCODINGS = (
     *(f"ArrayEncoding {arm}" for arm in ("flat", "nullable", "fixed_size_list", "list", "struct")),
@@ -97,7 +96,7 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "2.2": (*_EVERY_VERSION, *_LAYOUTS, "type map"),
     "2.3": (*_EVERY_VERSION, "type map"),
 }
-"""Labels that must not stay at zero, by file version."""
+"""Labels that must occur, by file version."""
 
 
 def encodings_of(file: DataFile) -> set[str]:
@@ -131,29 +130,29 @@ def differential(plan: Plan) -> Iterator[Session]:
 
 
 def table_names(plan: Plan, versions: Sequence[str] = tuple(VERSIONS)) -> Iterator[str]:
-    """Yield `version/seed`, in every version as often, until there are as many as planned."""
+    """Yield `version/seed`, with the same seeds in every version, for the planned number."""
     for seed in range(plan.seed, plan.seed + -(-plan.count // len(versions))):
         yield from (f"{version}/{seed}" for version in versions)
 
 
-def drawn(case: str) -> tuple[Sample, int]:
+def draw_table(case: str) -> tuple[Sample, int]:
     """Return the random table of a case, and its seed."""
     version, _, seed = case.partition("/")
     return random_sample(int(seed), VERSIONS[version]), int(seed)
 
 
-def judged_table(
+def table_outcome(
     sample: Sample, differences: Sequence[str], counts: Mapping[str, float]
 ) -> Outcome:
-    """Return the outcome of a table: its columns come after what differs."""
+    """Return the outcome of a table, with its columns after the differences."""
     schema = sample.table.schema
     columns = "; ".join(f"{one.name}: {one.type} {one.metadata or ''}" for one in schema)
-    return judged([*differences, columns] if differences else [], counts=counts)
+    return outcome_of([*differences, columns] if differences else [], counts=counts)
 
 
 def run_table(case: str, directory: Path) -> Outcome:
-    """Draw the table of a case, let the oracle write it and read it back in every way."""
-    sample, seed = drawn(case)
+    """Draw the table of a case, write it by the oracle, and read it in every way."""
+    sample, seed = draw_table(case)
     path = directory / f"{sample.version}.lance"
     labels = set(sample.labels)
     if sample.version == V0_1:
@@ -173,14 +172,14 @@ def run_table(case: str, directory: Path) -> Outcome:
                 differences.append(f"{type(error).__name__}: {error}")
     if refused is not None:
         return Outcome("refused", (refused,))
-    return judged_table(sample, differences, counts=dict.fromkeys(sorted(labels), 1))
+    return table_outcome(sample, differences, counts=dict.fromkeys(sorted(labels), 1))
 
 
 def _as_dataset(sample: Sample, path: Path, seed: int) -> tuple[str, list[str]]:
-    """Let the oracle write a sample as a dataset of three fragments, and read it back."""
+    """Write a sample by the oracle as a dataset of three fragments, and read it."""
     refused = refusal_of(
         lambda: lance().write_dataset(
-            settled(sample.table),
+            unsliced(sample.table),
             str(path),
             data_storage_version=str(sample.version),
             max_rows_per_file=-(-sample.table.num_rows // 3),
@@ -188,9 +187,9 @@ def _as_dataset(sample: Sample, path: Path, seed: int) -> tuple[str, list[str]]:
     )
     if refused is not None:
         return "dataset the oracle would not write", []
-    told = list(dataset_differences(path, sample.table, Random(seed)))
+    differences = list(dataset_differences(path, sample.table, Random(seed)))
     shutil.rmtree(path)
-    return "dataset of several fragments", told
+    return "dataset of several fragments", differences
 
 
 GROUP_ROWS = (7, 64, 1024, 3000)
@@ -198,27 +197,27 @@ GROUP_ROWS = (7, 64, 1024, 3000)
 
 
 def legacy_differences(sample: Sample, path: Path, seed: int) -> tuple[str | None, list[str]]:
-    """Let the oracle write a sample as a table at `path`; return why it did not, or what differs.
+    """Write a sample by the oracle as a table at `path`; return its refusal, and differences.
 
-    Differences: rows, ranges and columns of the reference's reading against the oracle's, findings
-    of a deep validation, and the first byte that the reference would write otherwise.
+    Differences are rows, ranges and columns that the reference reads otherwise than the oracle,
+    findings of a deep validation, and the first different byte of a file of the reference.
     """
     rows = Random(seed).choice(GROUP_ROWS)
-    table = settled(sample.table)
-    given = {"data_storage_version": "legacy", "max_rows_per_group": rows}
-    refused = refusal_of(lambda: lance().write_dataset(table, str(path), **given))
+    table = unsliced(sample.table)
+    options = {"data_storage_version": "legacy", "max_rows_per_group": rows}
+    refused = refusal_of(lambda: lance().write_dataset(table, str(path), **options))
     if refused is not None or not table.num_rows:
         return refused, []
-    told = [f"validate: {finding.message}" for finding in validate(path, deep=True)]
-    told += _byte_differences(table, path, rows)
+    differences = [f"validate: {finding.message}" for finding in validate(path, deep=True)]
+    differences += _byte_differences(table, path, rows)
     theirs = guarded(lambda: lance().dataset(str(path)).to_table()).value
     if isinstance(theirs, pa.Table):  # D.legacy.written-not-read
-        told += dataset_differences(path, theirs, Random(seed))
-    return None, told
+        differences += dataset_differences(path, theirs, Random(seed))
+    return None, differences
 
 
 def _byte_differences(table: pa.Table, path: Path, rows: int) -> list[str]:
-    """Write the table with the reference, signed as the oracle signs, and compare the files."""
+    """Write the table by the reference, with the writer version of the oracle; compare files."""
     (data,) = (path / "data").iterdir()
     ours, theirs = path / "ours.lance", data.read_bytes()
     signature = table_pb2.Manifest.WriterVersion(library="lance", version=lance().__version__)
@@ -239,7 +238,7 @@ def _byte_differences(table: pa.Table, path: Path, rows: int) -> list[str]:
 
 
 def written(plan: Plan) -> Iterator[Session]:
-    """Open the part: the seeds of a plan in every version that has a writer of single files."""
+    """Open the part: the seeds of a plan in every version with a file writer."""
     with closing(OracleChild()) as child:
         yield Session(
             table_names(plan, tuple(VERSIONS)[1:]),
@@ -248,8 +247,8 @@ def written(plan: Plan) -> Iterator[Session]:
 
 
 def run_written(case: str, directory: Path, child: OracleChild) -> Outcome:
-    """Write the table of a case with both writers, and read ours with both readers."""
-    sample, seed = drawn(case)
+    """Write the table of a case by both implementations; both read the file of the reference."""
+    sample, seed = draw_table(case)
     ours, theirs = directory / "ours", directory / "theirs"
     theirs.unlink(missing_ok=True)
     refusal, oracle_refusal = write_by_reference(sample, ours), write_by_oracle(sample, theirs)
@@ -262,26 +261,26 @@ def run_written(case: str, directory: Path, child: OracleChild) -> Outcome:
         differences = list(file_differences(ours, sample.table, Random(seed)))
     except LanceError as error:
         differences = [f"{type(error).__name__}: {error}"]
-    told = child.difference(ours, sample.table)
-    if told is not None and not is_a_defect(told, theirs, sample, child):
-        differences.append(f"oracle: {told}")
-    if told is not None and not differences:
-        return Outcome("known", (f"the oracle cannot read its own file: {told}",), counts)
-    return judged_table(sample, differences, counts=counts)
+    difference = child.difference(ours, sample.table)
+    if difference is not None and not is_oracle_defect(difference, theirs, sample, child):
+        differences.append(f"oracle: {difference}")
+    if difference is not None and not differences:
+        return Outcome("known", (f"the oracle cannot read its own file: {difference}",), counts)
+    return table_outcome(sample, differences, counts=counts)
 
 
 def _identity(ours: Path, theirs: Path) -> dict[str, float]:
-    """Count a file as identical, as trained at random, or by the field that differs."""
-    same = verdict(ours, theirs)
-    if same == TRAINED:
+    """Count a file as identical, as randomly trained, or by the field that differs."""
+    result = compare_files(ours, theirs)
+    if result == TRAINED:
         return {"bytes with FSST, not compared": 1}
-    opened = open_file(LocalSource(str(ours)), Context(ours.name))
-    single = max((len(column.pages) for column in opened.columns), default=0) <= 1
-    pages = "one page per column" if single else "several pages"
-    if same == IDENTICAL:
+    file = open_file(LocalSource(str(ours)), Context(ours.name))
+    is_single = max((len(column.pages) for column in file.columns), default=0) <= 1
+    pages = "one page per column" if is_single else "several pages"
+    if result == IDENTICAL:
         return {f"bytes identical, {pages}": 1}
-    what = same.rpartition(": ")[2].lstrip("0123456789 ").partition(" for ")[0]
-    return {f"bytes differ, {pages}": 1, f"bytes differ in {what}": 1}
+    part = result.rpartition(": ")[2].lstrip("0123456789 ").partition(" for ")[0]
+    return {f"bytes differ, {pages}": 1, f"bytes differ in {part}": 1}
 
 
 PARTS = (Part("differential", 2000, differential, REQUIRED), Part("written", 1200, written))

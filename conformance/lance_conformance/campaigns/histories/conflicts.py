@@ -1,8 +1,8 @@
-"""Conflict matrix: whether one commit can follow another, asked of the reference and the oracle.
+"""Conflict matrix: whether one commit can follow another, by the reference and by the oracle.
 
-Each operation is staged on the same version of a small table, by the recipes of the cases. The one
-of a row is committed by the reference, then that of a column by both, each on a copy of its own:
-the verdicts must be the same, and where both commit so must rows and manifest.
+Each operation is staged on the same version of a small table, by the recipes of the cases. For each
+ordered pair the reference commits the first operation, then both implementations commit the second
+on copies: the verdicts must be equal, and after a commit rows and manifest too.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from pylanceref.dataset import LanceDataset, dataset
 from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance import oracle
-from lance_conformance.campaigns.histories.lockstep import read
+from lance_conformance.campaigns.histories.lockstep import read_rows
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.guarded_call import REFUSALS
 from lance_conformance.known_divergences import find
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.cases.transactions.conflicts import STAGES, Stage
 
-STANDS, RETRY, NEVER, FAILED = ".", "R", "X", "E"
+COMMITTED, RETRY, CONFLICT, FAILED = ".", "R", "X", "E"
 """Verdicts of a commit."""
 
-NAMES = {STANDS: "committed", RETRY: "to be tried again", NEVER: "conflict", FAILED: "error"}
-"""Verdicts in words."""
+NAMES = {COMMITTED: "committed", RETRY: "retryable conflict", CONFLICT: "conflict", FAILED: "error"}
+"""Names of the verdicts."""
 
 BASE = 2
-"""The version that operations are staged on."""
+"""Version on which operations are staged."""
 
 OVERLAYS = "LANCE_ENABLE_UNSTABLE_DATA_OVERLAY_FILES"
-"""Variable of the environment that lets the oracle write and read overlays."""
+"""Environment variable that enables overlays of the oracle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A verdict, and for a commit what the table then holds."""
+    """A verdict, and after a commit the rows and the facts of the manifest."""
 
     verdict: str
     rows: pa.Table | None = None
-    told: tuple[object, ...] = ()
+    manifest: tuple[object, ...] = ()
 
 
 class Matrix:
-    """The operations, staged on version 2 of a table below `folder`."""
+    """Operations staged on version 2 of a table below `folder`."""
 
     def __init__(self, folder: Path, *, stable: bool) -> None:
         os.environ.setdefault(OVERLAYS, "1")  # before the oracle is imported
@@ -64,52 +64,53 @@ class Matrix:
         for name, operation in self.operations.items():
             LanceDataset.commit(self._copy("base", f"after {name}"), operation, read_version=BASE)
 
-    def judged(self, theirs: str, ours: str) -> Outcome:
-        """Commit `ours` over `theirs`, once by each: both commit the same, or refuse alike."""
-        given = {"operation": self.operations[ours], "read_version": BASE}
-        wanted = self._try(theirs, partial(self._by_oracle, ours), REFUSALS)
-        found = self._try(theirs, partial(LanceDataset.commit, **given), (LanceError,))
-        counts = {f"reference: {NAMES[found.verdict]}": 1}
-        if wanted == found:
+    def compare(self, theirs: str, ours: str) -> Outcome:
+        """Commit `ours` after `theirs` by each implementation, and compare the results."""
+        arguments = {"operation": self.operations[ours], "read_version": BASE}
+        expected = self._commit(theirs, partial(self._commit_by_oracle, ours), REFUSALS)
+        result = self._commit(theirs, partial(LanceDataset.commit, **arguments), (LanceError,))
+        counts = {f"reference: {NAMES[result.verdict]}": 1}
+        if expected == result:
             return Outcome("agreed", (), counts)
-        letters = {"oracle": wanted.verdict, "reference": found.verdict}
+        letters = {"oracle": expected.verdict, "reference": result.verdict}
         known = find("histories/conflicts", theirs=theirs, ours=ours, **letters)
         if known is not None:
             return Outcome("known", (known.id,), counts)
-        told = ", ".join(f"{who} {NAMES[letter]}" for who, letter in letters.items())
-        return Outcome("differed", (f"{ours} over {theirs}: {told}",), counts)
+        verdicts = ", ".join(f"{name} {NAMES[letter]}" for name, letter in letters.items())
+        return Outcome("differed", (f"{ours} over {theirs}: {verdicts}",), counts)
 
-    def _by_oracle(self, name: str, path: Path) -> None:
-        """Commit an operation as the reference wrote it down."""
+    def _commit_by_oracle(self, name: str, path: Path) -> None:
+        """Commit an operation from the transaction that the reference wrote."""
         lance = oracle.lance()
         transaction = lance.dataset(str(self._folder / f"after {name}")).read_transaction(BASE + 1)
         lance.LanceDataset.commit(str(path), transaction.operation, read_version=BASE)
 
-    def _try(
-        self, theirs: str, commit: Callable[[Path], object], raised: tuple[type[Exception], ...]
+    def _commit(
+        self, theirs: str, commit: Callable[[Path], object], errors: tuple[type[Exception], ...]
     ) -> Result:
-        """Commit on a copy; any error that is not one of `raised` ends the campaign."""
+        """Commit on a copy; `errors` are verdicts, any other error ends the campaign."""
         path = self._copy(f"after {theirs}", f"try_{uuid4().hex}")
         try:
             commit(path)
-        except raised as error:
+        except errors as error:
             if isinstance(error, CommitConflictError) or hasattr(error, "retryable"):
-                return Result(RETRY if error.retryable else NEVER)
+                return Result(RETRY if error.retryable else CONFLICT)
             return Result(FAILED)
-        told = facts(dataset(path)._snapshot.manifest, str(path))
-        return Result(STANDS, read(pylanceref, path), (told["manifest"], told["indices"]))
+        content = facts(dataset(path)._snapshot.manifest, str(path))
+        manifest = content["manifest"], content["indices"]
+        return Result(COMMITTED, read_rows(pylanceref, path), manifest)
 
     def _copy(self, source: str, name: str) -> Path:
         return Path(shutil.copytree(self._folder / source, self._folder / name))
 
 
-def _kept(stage: Stage) -> Stage:
-    """Return the stage of an operation that leaves the nullability of all fields."""
+def _preserving_nullability(stage: Stage) -> Stage:
+    """Return the stage of an operation that preserves the nullability of all fields."""
     return lambda uri: replace(stage(uri), preserves_nullability=True)
 
 
-def _overlaid(number: int, name: str, *offsets: int) -> Stage:
-    """Return the stage of new values of a column for some rows of a fragment."""
+def _overlay(number: int, name: str, *offsets: int) -> Stage:
+    """Return the stage of an overlay of a column for some rows of a fragment."""
 
     def stage(uri: str) -> object:
         values, slug = [7] * len(offsets), f"overlay-{number}-{name}-{offsets[0]}"
@@ -120,30 +121,30 @@ def _overlaid(number: int, name: str, *offsets: int) -> Stage:
     return stage
 
 
-def _rewritten(number: int) -> Stage:
-    """Return the stage of a fragment in place of itself, row ids and all."""
+def _rewrite(number: int) -> Stage:
+    """Return the stage of a rewrite of a fragment to an equal one, with its row ids."""
 
     def stage(uri: str) -> object:
-        held = dataset(uri, version=BASE).get_fragments()[number].metadata
-        return Op.Rewrite([Op.RewriteGroup([held], [replace(held, id=0)])], [])
+        metadata = dataset(uri, version=BASE).get_fragments()[number].metadata
+        return Op.Rewrite([Op.RewriteGroup([metadata], [replace(metadata, id=0)])], [])
 
     return stage
 
 
 MORE: dict[str, Stage] = {
-    "rewrite 0": _rewritten(0),
-    "rewrite 1": _rewritten(1),
-    "merge, kept": _kept(STAGES["merge"]),
-    "project, kept": _kept(STAGES["project"]),
+    "rewrite 0": _rewrite(0),
+    "rewrite 1": _rewrite(1),
+    "merge, kept": _preserving_nullability(STAGES["merge"]),
+    "project, kept": _preserving_nullability(STAGES["project"]),
     "replaced config": lambda _: Op.UpdateConfig(config_updates=Op.UpdateMap({"z": "1"}, True)),
     "table key": lambda _: Op.UpdateConfig(table_metadata_updates=Op.UpdateMap({"k": "1"})),
     "field key": lambda _: Op.UpdateConfig(field_metadata_updates={1: Op.UpdateMap({"k": "1"})}),
-    "overlay 0b": _overlaid(0, "b", 1, 2),  # rows that are deleted and updated
-    "overlay 0b, last": _overlaid(0, "b", 2),
-    "overlay 0a": _overlaid(0, "a", 0, 2),
-    "overlay 1b": _overlaid(1, "b", 2),
+    "overlay 0b": _overlay(0, "b", 1, 2),  # rows that are deleted and updated
+    "overlay 0b, last": _overlay(0, "b", 2),
+    "overlay 0a": _overlay(0, "a", 0, 2),
+    "overlay 1b": _overlay(1, "b", 2),
 }
-"""Operations that have no cases, or not with stable row ids."""
+"""Operations without cases, or without cases of stable row ids."""
 
 
 TABLES = {"row addresses": False, "stable row ids": True}
@@ -151,14 +152,14 @@ TABLES = {"row addresses": False, "stable row ids": True}
 
 
 def conflicts(plan: Plan) -> Iterator[Session]:
-    """Open the part: as many ordered pairs of operations as are planned, evenly spread."""
+    """Open the part: the planned number of ordered pairs of operations, evenly spread."""
     with tempfile.TemporaryDirectory(dir=plan.folder) as folder:
         matrices = {
             name: Matrix(Path(folder, str(stable)), stable=stable)
             for name, stable in TABLES.items()
         }
         pairs = {
-            f"{table}/{ours} over {theirs}": partial(matrix.judged, theirs, ours)
+            f"{table}/{ours} over {theirs}": partial(matrix.compare, theirs, ours)
             for table, matrix in matrices.items()
             for theirs in matrix.operations
             for ours in matrix.operations

@@ -1,6 +1,6 @@
-"""History: a sequence of lines drawn from a seed, what came of it, and the shortest one like it.
+"""History: a random sequence of lines run in lockstep, and the shortest one that still differs.
 
-The next line is drawn for the tables there are.
+Each line is drawn for the tables that exist before it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from random import Random
 from lance_conformance.campaigns.histories import index_rules, rules, values
 from lance_conformance.campaigns.histories.lockstep import Line, Lockstep, Step
 from lance_conformance.campaigns.histories.values import STORAGE, schema_text
-from lance_conformance.campaigns.histories.view import View, views
+from lance_conformance.campaigns.histories.view import View, list_views
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.shrink.minimal import minimal
 
 Rule = Callable[[Random, View], str | None]
-"""Draws a line; None where it makes no sense. Its name is that of the operation."""
+"""Draws a line, or returns None where it does not apply. Its name is that of the operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What histories are made of: rules and how often each is drawn, columns, file versions."""
+    """Distribution of histories: rules with their weights, columns, file versions."""
 
     rules: dict[Rule, int]
     columns: str
@@ -84,39 +84,39 @@ INDEXED = Script(
     values.INDEXED,
     STORAGE[1:],
 )
-"""Operations that change rows which indices are over, and those on the indices."""
+"""Operations on rows of indexed columns, and on the indices."""
 
-PAST = 0.08
-"""How often an operation begins at an old version."""
+OLD_VERSION_SHARE, MAX_TRIES = 0.08, 80
+"""Share of operations that start from an old version; most shorter histories that are tried."""
 
 
 def first_line(random: Random, script: Script) -> Line:
-    """Return the line that makes the table."""
+    """Return the line that creates the table."""
     version = random.choice(script.storage)
     stable = random.random() < 0.5
-    most = random.choice((5, 8, 1000))
+    max_rows = random.choice((5, 8, 1000))
     schema = schema_text(random, script.columns, nullable=version != "0.1")
     text = (
         f"lance.write_dataset(rows({schema}, {random.randrange(10_000)}, 20), "
         f"root + '/t', data_storage_version={version!r}, enable_stable_row_ids={stable}, "
-        f"max_rows_per_file={most})"
+        f"max_rows_per_file={max_rows})"
     )
     return Line(text, random.random() < 0.5, name="create")
 
 
 def next_line(random: Random, root: Path, script: Script) -> Line:
-    """Return a line that makes sense on one of the tables below a folder, or makes the first.
+    """Return a line that applies to one of the tables below a folder, or that creates the first.
 
-    At an old version only where none after it is gone: on the oracle commits over others are lost
+    Old versions are only those without a removed later one: the oracle loses commits otherwise
     (D.txn.gone-versions).
     """
-    found = views(root / "left")
-    while found:
-        view = random.choice(found)
-        if random.random() < PAST:
+    views = list_views(root / "left")
+    while views:
+        view = random.choice(views)
+        if random.random() < OLD_VERSION_SHARE:
             known = sorted(view.versions, reverse=True)
-            kept = [one for place, one in enumerate(known) if one == known[0] - place]
-            view = view.at(random.choice(kept))
+            consecutive = [one for offset, one in enumerate(known) if one == known[0] - offset]
+            view = view.at(random.choice(consecutive))
         (rule,) = random.choices(list(script.rules), list(script.rules.values()))
         text = rule(random, view)
         if text is not None:
@@ -125,45 +125,41 @@ def next_line(random: Random, root: Path, script: Script) -> Line:
 
 
 def run_history(seed: int, script: Script) -> Outcome:
-    """Draw a history and follow it to its end, or until the tables differ.
+    """Draw and run a history until its end, or until the tables differ.
 
-    Lines are counted by the names of their operations. Of a history that differs the details end
-    with the lines of the shortest one that does so.
+    Lines are counted by their operations. The details of a history that differs end with the lines
+    of a shorter one that still differs.
     """
-    random, told = Random(seed), list[Step]()
+    random, steps = Random(seed), list[Step]()
     with tempfile.TemporaryDirectory() as folder:
         pair = Lockstep(Path(folder))
-        while len(told) < STEPS and not (told and told[-1].differences):
-            told.append(pair.follow(next_line(random, Path(folder), script)))
-    counts = Counter(steps=len(told))
-    for step in told:
-        became = "refused by both" if step.refused[0] else "done"
-        counts[f"{step.line.name}, {became}"] += 1
-    if not told[-1].differences:
+        while len(steps) < STEPS and not (steps and steps[-1].differences):
+            steps.append(pair.run(next_line(random, Path(folder), script)))
+    counts = Counter(steps=len(steps))
+    for step in steps:
+        result = "refused by both" if step.errors[0] else "done"
+        counts[f"{step.line.name}, {result}"] += 1
+    if not steps[-1].differences:
         return Outcome("agreed", (), counts)
-    lines, last = shortest([step.line for step in told], told[-1])
-    shown = [f"{'crossed' if line.crossed else 'straight'}: {line.text}" for line in lines]
-    return Outcome("differed", [*last.differences[:3], *shown], counts)
+    lines, last = shorten([step.line for step in steps], steps[-1])
+    texts = [f"{'crossed' if line.crossed else 'straight'}: {line.text}" for line in lines]
+    return Outcome("differed", [*last.differences[:3], *texts], counts)
 
 
-TRIES = 80
-"""Shorter histories that are tried for one that differs."""
-
-
-def shortest(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
-    """Leave out what the difference at the end does not need; return the step that differs too."""
-    tries, ends = count(), [last]
+def shorten(lines: list[Line], last: Step) -> tuple[list[Line], Step]:
+    """Remove lines that the difference at the end does not need; return the step that differs."""
+    tries, differing = count(), [last]
 
     def differs(some: list[Line]) -> bool:
-        if next(tries) >= TRIES:
+        if next(tries) >= MAX_TRIES:
             return False
         with tempfile.TemporaryDirectory() as folder:
-            steps = map(Lockstep(Path(folder)).follow, some)
-            found = [*islice((step for step in steps if step.differences), 1)]
-        ends.extend(found)
-        return bool(found)
+            steps = map(Lockstep(Path(folder)).run, some)
+            first = [*islice((step for step in steps if step.differences), 1)]
+        differing.extend(first)
+        return bool(first)
 
-    return minimal(lines, differs), ends[-1]
+    return minimal(lines, differs), differing[-1]
 
 
 STEPS = 30
@@ -171,12 +167,13 @@ STEPS = 30
 
 
 def _part(name: str, size: int, script: Script) -> Part:
-    """Return the part of a script, each of whose operations must be done at least once."""
+    """Return the part of a script; each of its operations must succeed at least once."""
 
-    def opened(plan: Plan) -> Iterator[Session]:
+    def open_session(plan: Plan) -> Iterator[Session]:
         yield Session(map(str, plan.seeds), lambda case: run_history(int(case), script))
 
-    return Part(name, size, opened, {"": [f"{rule.__name__}, done" for rule in script.rules]})
+    required = {"": [f"{rule.__name__}, done" for rule in script.rules]}
+    return Part(name, size, open_session, required)
 
 
 PARTS = (_part("plain", 500, PLAIN), _part("indexed", 200, INDEXED))

@@ -1,4 +1,4 @@
-"""Operations on indices: made, made of segments, brought up to date, dropped, left behind."""
+"""Index rules: each draws an operation on an index: create, drop, optimize, commit segments."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Accepts = Callable[[pa.DataType], bool]
 
 
 def is_json(kind: pa.DataType) -> bool:
-    """Return whether values of a type are documents."""
+    """Return whether a type is JSON."""
     return bool(kind == pa.json_())
 
 
-KINDS: dict[str, Accepts] = {
+INDEX_TYPES: dict[str, Accepts] = {
     **dict.fromkeys(
         ("'BTREE'", "'BITMAP'", "'ZONEMAP'", "'BLOOMFILTER'"),
         lambda kind: not (pa.types.is_nested(kind) or is_json(kind)),
@@ -29,11 +29,11 @@ KINDS: dict[str, Accepts] = {
     "'MINHASHLSH'": is_text,
     "lance.indices.IndexConfig('fm', {})": is_text,
     "'RTREE'": pa.types.is_binary,
-    "of_member('btree', lance)": is_json,
+    "json_index('btree', lance)": is_json,
 }
-"""Types of indices in words, and the types of columns that each is for."""
+"""Types of indices as expressions, and the types of columns that each accepts."""
 
-OF_VECTORS = {
+VECTOR_INDICES = {
     "IVF_FLAT": "",
     "IVF_SQ": "",
     "IVF_RQ": ", num_bits=1",
@@ -42,108 +42,106 @@ OF_VECTORS = {
     "IVF_HNSW_SQ": "",
     "IVF_HNSW_PQ": ", num_sub_vectors=2, pq_codebook=points(2, 256, 4)",
 }
-"""Types of indices of vectors, and what else each is given."""
+"""Types of vector indices, and the other arguments of each."""
 
-MERGED = ("'BTREE'", "'BITMAP'", "'ZONEMAP'", "'INVERTED'")
-"""Types of which segments become one on demand."""
+MERGEABLE = ("'BTREE'", "'BITMAP'", "'ZONEMAP'", "'INVERTED'")
+"""Types of indices whose segments can be merged."""
 
 
 def create_index(random: Random, view: View) -> str | None:
-    """An index over all rows, or over none yet; one of the same name is replaced."""
-    found = _column_and_kind(random, view)
-    if found is None:
+    """Create an index over all rows, or over none, and replace one of the same name."""
+    chosen = _column_and_kind(random, view)
+    if chosen is None:
         return None
-    column, kind = found
-    given = [repr(column), kind]
+    column, kind = chosen
+    arguments = [repr(column), kind]
     if random.random() < 0.2:
-        given.append(f"name={random.choice(('one', 'two'))!r}")
+        arguments.append(f"name={random.choice(('one', 'two'))!r}")
     if random.random() < 0.1:
-        given.append("replace=False")
+        arguments.append("replace=False")
     if random.random() < 0.1:
-        given.append("train=False")
-    how = "create_index" if kind.startswith("'IVF") else "create_scalar_index"
-    return f"{view.place}.{how}({', '.join(given)}) and None"
+        arguments.append("train=False")
+    method = "create_index" if kind.startswith("'IVF") else "create_scalar_index"
+    return f"{view.source}.{method}({', '.join(arguments)}) and None"
 
 
 def drop_index(random: Random, view: View) -> str | None:
-    """An index taken out of the table."""
+    """Drop an index."""
     names = [name for name, _, _ in view.indices]
-    return f"{view.place}.drop_index({random.choice(names)!r})" if names else None
+    return f"{view.source}.drop_index({random.choice(names)!r})" if names else None
 
 
 def optimize_indices(random: Random, view: View) -> str | None:
-    """Rows that no index covers taken in, and segments joined.
+    """Index rows that are not covered, and merge segments.
 
-    The oracle finds the rows of no part of a column: indices over one stay as they are
-    (D.index.nested-new-segment). As do those of an old version over what the newest has no more
-    (D.txn.index-of-no-field), and SQ where its segments have bounds of their own. Segments beside
-    those with old values give them (D.index.old-values-beside-new), and zones that are merged keep
-    their nulls (D.index.nulls-of-replaced).
+    Excluded are indices on fields of structs (D.index.nested-new-segment), those of an old version
+    on columns that the newest lacks (D.txn.index-of-no-field), and SQ with bounds per segment. With
+    old values, segments are not added (D.index.old-values-beside-new) and zones are not merged
+    (D.index.nulls-of-replaced).
     """
-    given = []
-    whole = [
+    arguments = []
+    names = [
         name
         for name, path, kind in view.indices
-        if "." not in path and view.is_kept(path)
-        if not (kind.endswith("_SQ") and view.is_bounded_apart(name))
+        if "." not in path and view.is_in_newest(path)
+        if not (kind.endswith("_SQ") and view.has_separate_bounds(name))
         if not (kind in ("ZONEMAP", "BLOOMFILTER") and view.may_have_old_values)
     ]
-    if random.random() < 0.3 or len(whole) < len(view.indices):
-        if not whole:
+    if random.random() < 0.3 or len(names) < len(view.indices):
+        if not names:
             return None
-        given.append(f"index_names=[{random.choice(whole)!r}]")
+        arguments.append(f"index_names=[{random.choice(names)!r}]")
     if random.random() < 0.6:
         counts = (1, 2, 10) if view.may_have_old_values else (0, 0, 1, 2, 10)
-        given.append(f"num_indices_to_merge={random.choice(counts)}")
+        arguments.append(f"num_indices_to_merge={random.choice(counts)}")
     elif random.random() < 0.2:
-        given.append("retrain=True")
-    return f"{view.place}.optimize.optimize_indices({', '.join(given)})"
+        arguments.append("retrain=True")
+    return f"{view.source}.optimize.optimize_indices({', '.join(arguments)})"
 
 
 def segments(random: Random, view: View) -> str | None:
-    """Segments built apart over some fragments, some of them merged, and committed together.
+    """Build segments over some fragments, merge some of them, and commit all together.
 
-    The oracle builds those of types that are named by text, and of no others.
+    The oracle only builds segments of types that are given as text.
     """
-    found = _column_and_kind(random, view)
-    if found is None or not view.fragment_ids or not found[1].startswith("'"):
+    chosen = _column_and_kind(random, view)
+    if chosen is None or not view.fragment_ids or not chosen[1].startswith("'"):
         return None
-    column, kind = found
+    column, kind = chosen
     numbers = random.sample(view.fragment_ids, random.randint(1, min(4, len(view.fragment_ids))))
-    merged = kind in MERGED and random.random() < 0.5
-    return f"segmented({view.place}, {sorted(numbers)}, {merged}, {column!r}, {kind})"
+    is_merged = kind in MERGEABLE and random.random() < 0.5
+    return f"commit_segments({view.source}, {sorted(numbers)}, {is_merged}, {column!r}, {kind})"
 
 
 def compact_deferred(random: Random, view: View) -> str | None:
-    """Small fragments joined; the indices learn where the rows went and stay as they are.
+    """Compact fragments with deferred remapping of indices.
 
-    The oracle refuses graphs over deleted rows then (D.index.vector-graph-after-deferred), and
-    loses rows of FM indices (D.index.fm-after-deferred).
+    Graphs and FM are excluded: the oracle then refuses graphs over deleted rows
+    (D.index.vector-graph-after-deferred), and loses rows of FM (D.index.fm-after-deferred).
     """
     if any("HNSW" in kind or kind == "FM" for _, _, kind in view.indices):
         return None
     size = f"target_rows_per_fragment={random.choice((5, 10, 20))}"
-    return f"{view.place}.optimize.compact_files({size}, defer_index_remap=True)"
+    return f"{view.source}.optimize.compact_files({size}, defer_index_remap=True)"
 
 
 def _column_and_kind(random: Random, view: View) -> tuple[str, str] | None:
-    """Return a column and, in words, a type of index for it; of 0.1 the oracle can use none.
+    """Return a column and an expression for an index type, or None where the oracle has none.
 
-    Of an old version, not of what the newest has no more (D.txn.index-of-no-field).
+    A column of an old version must be in the newest (D.txn.index-of-no-field).
     """
     columns = [(field.name, field.type) for field in view.schema]
     columns += [
-        (f"{field.name}.{below.name}", below.type)
+        (f"{field.name}.{child.name}", child.type)
         for field in view.schema
         if pa.types.is_struct(field.type)
-        for below in field.type
+        for child in field.type
     ]
     name, kind = random.choice(columns)
-    fits = [one for one, accepts in KINDS.items() if accepts(kind)]
+    types = [one for one, accepts in INDEX_TYPES.items() if accepts(kind)]
     if pa.types.is_fixed_size_list(kind):
-        fits = [f"{one!r}, ivf_centroids=points(2, 8){given}" for one, given in OF_VECTORS.items()]
-    if view.found.data_storage_version == "0.1" or not fits or not view.found.count_rows():
+        centroids = "ivf_centroids=points(2, 8)"
+        types = [f"{one!r}, {centroids}{more}" for one, more in VECTOR_INDICES.items()]
+    if view.is_legacy or not types or not view.dataset.count_rows():
         return None
-    if not view.is_kept(name):
-        return None
-    return name, random.choice(fits)
+    return (name, random.choice(types)) if view.is_in_newest(name) else None

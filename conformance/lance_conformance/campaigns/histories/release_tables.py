@@ -1,6 +1,6 @@
-"""Histories: what a table goes through, as steps that every release can be asked to take.
+"""Release tables: histories of tables, as steps that every release can run.
 
-Tables have 30 rows of each type that a release may store, or the columns that operations need.
+Tables have 30 rows of one of the types that a release may store, or the columns for operations.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance.matrix.actor import save
+from lance_conformance.matrix.library_worker import save
 
 ROWS = 30
-"""Rows of every table: the first 20 are created, the others appended."""
+"""Rows of every table: the first 20 are in the new table, the others are appended."""
 
 _WORDS = ("alpha", "", "beta", "épsilon", "a longer word of the table")
 _UNITS = ("s", "ms", "us", "ns")
@@ -71,12 +71,12 @@ TYPES: dict[str, pa.DataType] = {
 }
 """Types of the column `c` by the name of its table."""
 
-FULL = (
+WITHOUT_NULLS = (
     *("float16", "constant", "zstd", "lz4", "full-zip", "packed", "list-fsl", "list-struct-list"),
     *("fsl-float64", "fsl-float16", "fsl-uint8", "fsl-bool", "fsl-item-nulls", "fsl-fsl"),
     *("struct", "struct-struct", "struct-list", "struct-fsl", "struct-dictionary"),
 )
-"""Tables whose column is nullable and has no nulls."""
+"""Tables with a nullable column without nulls."""
 
 METADATA: Mapping[str, Mapping[str, str]] = {
     "packed": {"packed": "true", "lance-encoding:packed": "true"},
@@ -85,11 +85,11 @@ METADATA: Mapping[str, Mapping[str, str]] = {
     "lz4": {"lance-encoding:compression": "lz4"},
     "full-zip": {"lance-encoding:structural-encoding": "fullzip"},
 }
-"""Metadata of the column, which chooses how it is stored."""
+"""Metadata of the column, which selects its encoding."""
 
 
 def cell(kind: pa.DataType, row: int) -> object:
-    """Return the value of a row: numbers at the ends of their range come first."""
+    """Return the value of a row; the first integers are the limits of their type."""
     types = pa.types
     if types.is_dictionary(kind):
         return cell(kind.value_type, row)
@@ -126,14 +126,14 @@ def cell(kind: pa.DataType, row: int) -> object:
     return word.encode() if types.is_binary(kind) or types.is_large_binary(kind) else word
 
 
-def typed(name: str, kind: pa.DataType) -> pa.Table:
-    """Return a table of columns `id` and `c`, c being of a type."""
+def table_of_type(name: str, kind: pa.DataType) -> pa.Table:
+    """Return a table of columns `id` and `c`, where `c` has a type."""
     required, values = "required" in name, [cell(kind, row) for row in range(ROWS)]
     if name == "constant":
         values = [5] * ROWS
     elif name == "fsl-item-nulls":
         values = [[row, None if row % 3 else 2] for row in range(ROWS)]
-    elif not required and name not in FULL:
+    elif not required and name not in WITHOUT_NULLS:
         values = [None if row % 7 == 3 else one for row, one in enumerate(values)]
     if "nothing" in name or pa.types.is_null(kind):
         values = [None] * ROWS
@@ -142,7 +142,7 @@ def typed(name: str, kind: pa.DataType) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=pa.schema([pa.field("id", pa.int64()), field]))
 
 
-_GENERAL = {
+_COLUMNS = {
     "i": pa.int32(),
     "s": pa.string(),
     "f": pa.float32(),
@@ -152,8 +152,8 @@ _GENERAL = {
 }
 
 
-def general(ids: Sequence[int], shift: int = 0) -> pa.Table:
-    """Return a table of those ids with the columns that the histories of operations need."""
+def operation_table(ids: Sequence[int], shift: int = 0) -> pa.Table:
+    """Return a table of ids with the columns for operations; `shift` changes the other values."""
     rows = [one + shift for one in ids]
     words = [_WORDS[row % len(_WORDS)] for row in rows]
     values: dict[str, list[object]] = {
@@ -164,37 +164,37 @@ def general(ids: Sequence[int], shift: int = 0) -> pa.Table:
         "t": [{"x": row, "y": word} for row, word in zip(rows, words, strict=True)],
         "v": [[row, row % 3, 1, row % 7] for row in rows],
     }
-    columns = {name: pa.array(values[name], kind) for name, kind in _GENERAL.items()}
+    columns = {name: pa.array(values[name], kind) for name, kind in _COLUMNS.items()}
     return pa.table({"id": pa.array(ids, pa.int64()), **columns})
 
 
 Step = tuple[object, ...]
-"""Name and arguments of a step, as the actor has them."""
+"""Name and arguments of a step of `matrix.library_worker`."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A named table: the steps that make it, and what is done to it afterwards by the other side.
+    """A named table: the steps that create it, and the steps of the other side that continue it.
 
-    `tables` are the Arrow files that the steps name; `filters` the predicates it is read with.
+    `tables` are Arrow files, by the names in the steps; `filters` are predicates of reads.
     """
 
     name: str
     tables: Mapping[str, pa.Table]
     steps: tuple[Step, ...]
-    after: tuple[Step, ...]
+    continuation: tuple[Step, ...]
     filters: tuple[str, ...]
     options: Mapping[str, object] = field(default_factory=dict)
 
-    def lay_out(self, folder: Path) -> None:
-        """Write the tables where the steps find them."""
+    def write_tables(self, folder: Path) -> None:
+        """Write the Arrow files to a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in self.tables.items():
             save(table, str(folder / name))
 
 
 CREATED = 20
-"""Rows that a history of a type begins with."""
+"""Rows of the new table of a history of a type."""
 
 
 def of_type(name: str, table: pa.Table) -> History:
@@ -210,23 +210,24 @@ def of_type(name: str, table: pa.Table) -> History:
 
 
 _TABLES = {
-    "old": general(range(40)),
-    "more": general(range(40, 60)),
-    "mixed": general(range(30, 70), 1),
-    "new": general(range(55, 80)),
+    "old": operation_table(range(40)),
+    "more": operation_table(range(40, 60)),
+    "mixed": operation_table(range(30, 70), 1),
+    "new": operation_table(range(55, 80)),
     "side": pa.table({"id": range(0, 40, 2), "extra": [f"e{i}" for i in range(20)]}),
 }
 _FILTERS = ("i > 30", "s = 'beta' or f < 3", "t.x < 20 and s is not null", "id in (1, 41, 61)")
-_AFTER: tuple[Step, ...] = (
+_CONTINUATION: tuple[Step, ...] = (
     *(("append", "new"), ("delete", "id % 4 = 1")),
     *(("update", {"s": "'again'"}, "id = 6 or id = 44"), ("compact",)),
 )
 
 
 def _operations(
-    name: str, *steps: Step, after: tuple[Step, ...] = _AFTER, **more: object
+    name: str, *steps: Step, continuation: tuple[Step, ...] = _CONTINUATION, **options: object
 ) -> History:
-    return History(name, _TABLES, (("create", "old", 15), *steps), after, _FILTERS, more)
+    create = ("create", "old", 15)
+    return History(name, _TABLES, (create, *steps), continuation, _FILTERS, options)
 
 
 _EDITS: tuple[Step, ...] = (
@@ -244,12 +245,14 @@ OPERATIONS: tuple[History, ...] = (
         *(("add", {"twice": "id * 2"}), ("drop", ["f"]), ("rename", "l", "numbers")),
         *(("add", {"text": "cast(id as string)"}), ("drop", ["twice"]), ("nullable", "id")),
         *(("cast", "i", "int64"), ("delete", "id % 3 = 0"), ("compact",)),
-        after=(("delete", "id % 4 = 1"), ("update", {"s": "'again'"}, "id = 6"), ("compact",)),
+        continuation=(
+            *(("delete", "id % 4 = 1"), ("update", {"s": "'again'"}, "id = 6"), ("compact",)),
+        ),
     ),
     _operations(
         "join",
         *(("join", "side"), ("delete", "id < 7")),
-        after=(("delete", "id % 4 = 1"), ("compact",)),
+        continuation=(("delete", "id % 4 = 1"), ("compact",)),
     ),
     _operations("overwrite", ("overwrite", "more"), ("append", "new"), ("restore", 1)),
     _operations("tags", ("append", "more"), ("tag", "first", 1), ("config", {"k": "v"})),
@@ -275,18 +278,18 @@ _INDEXED: Mapping[str, tuple[str, ...]] = {
     "ZONEMAP": ("i", "f", "s"),
     "BLOOMFILTER": ("i", "s"),
 }
-"""Columns that a type of index is built over."""
+"""Indexed columns by type of index."""
 
-_ASKED: Mapping[str, tuple[str, ...]] = {
+_INDEX_FILTERS: Mapping[str, tuple[str, ...]] = {
     "i": ("i = 30", "i < 40", "i is null", "i in (3, 60) or i > 170"),
     "f": ("f = 3", "f >= 7 and f < 20", "f is null"),
     "s": ("s = 'beta'", "s < 'beta'", "s is null", "s is not null and s != 'beta'"),
 }
-"""Filters by the column that they ask."""
+"""Filters by indexed column."""
 
 
 def of_index(kind: str, column: str) -> History:
-    """Return the history of an index: built, not covering new rows, and brought up to date."""
+    """Return the history of an index: created, without new rows, and optimized."""
     return History(
         f"index:{kind.lower()}:{column}",
         _TABLES,
@@ -295,14 +298,14 @@ def of_index(kind: str, column: str) -> History:
             *(("delete", "id % 7 = 3"), ("reindex",), ("append", "new")),
         ),
         (("delete", "id % 4 = 1"), ("reindex",), ("compact",)),
-        _ASKED[column],
+        _INDEX_FILTERS[column],
     )
 
 
 def all_histories() -> list[History]:
     """Return every history: those of types, of operations and of indices."""
     return [
-        *(of_type(name, typed(name, kind)) for name, kind in TYPES.items()),
+        *(of_type(name, table_of_type(name, kind)) for name, kind in TYPES.items()),
         *OPERATIONS,
         *(of_index(kind, column) for kind, columns in _INDEXED.items() for column in columns),
     ]

@@ -1,9 +1,9 @@
-"""Releases part: every release, every format it knows, every history, in both directions.
+"""Releases part: every release, every format that it writes, every history, in both directions.
 
-A difference counts against the reference unless the release that decides (the oracle) shows the
-same: it reads the old table as the reference does, or its own table of the same history fares with
-the old release as the reference's does. Such a difference is excused, and told with its reason.
-Manifests of two writers that did the same are compared without what is by chance.
+A difference counts against the reference unless the oracle has it too: it reads the old table as
+the reference does, or the old release treats the oracle's table of the same history as that of the
+reference. Such a difference is excused, and reported. Manifests of the reference and of the oracle
+are compare without volatile fields.
 """
 
 from __future__ import annotations
@@ -21,127 +21,128 @@ from pathlib import Path
 import pyarrow as pa
 from lanceref.core.errors import LanceError
 from lanceref.inspection import validate
-from lanceref_testing.table_facts import apart, facts
+from lanceref_testing.table_facts import differences as fact_differences
+from lanceref_testing.table_facts import facts
 from pylanceref.dataset import dataset
 
 from lance_conformance.campaigns.histories.release_tables import History, Step, all_histories
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, Verdict
 from lance_conformance.known_divergences import find
-from lance_conformance.matrix.actor import load
-from lance_conformance.matrix.wheels import Wheel, cache, interpreter, reference
+from lance_conformance.matrix.library_worker import load
+from lance_conformance.matrix.wheels import Worker, cache, interpreter, reference
 from lance_conformance.oracle import RELEASE, RELEASES
 from lance_conformance.table_diff import first_difference
 
 
 def manifest_differences(expected: Path, found: Path) -> list[str]:
-    """Return where the latest manifests of two tables tell different things."""
+    """Return the differences between the latest manifests of two tables."""
     theirs, ours = (
         facts(dataset(path)._snapshot.manifest, str(path)) for path in (expected, found)
     )
-    told = ("manifest", "indices")
-    return [text for name in told for text in apart(theirs[name], ours[name], name)]
+    names = ("manifest", "indices")
+    return [text for name in names for text in fact_differences(theirs[name], ours[name], name)]
 
 
 DIED = "the process died"
-"""What is reported of a request that ended its process."""
+"""Error of a request that ended its process."""
 
 READS, CONTINUES = "reference reads release", "reference continues release"
 READ, CONTINUED = "release reads reference", "release continues reference"
 """Directions."""
 
 THEIRS, OURS, ORACLES = "theirs", "ours", "oracles"
-"""Names of the tables that the release, the reference and the oracle make."""
+"""Names of the tables that the release, the reference and the oracle write."""
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What a library read of a table: by name of a reading None, or why there is none.
+class Reading:
+    """Results of a library for a table: by name None, or an error.
 
-    The Arrow files lie in the folder.
+    The Arrow files of the results are in the folder.
     """
 
-    answers: Mapping[str, str | None]
+    errors: Mapping[str, str | None]
     folder: Path
 
 
 @dataclass(slots=True)
-class Judge:
-    """The three who write and read below a folder.
+class ReleaseComparison:
+    """A release, the reference and the oracle, which write and read tables below a folder.
 
-    Where a release does not know names of V2, the others write those of V1.
+    If the release does not support V2 names of manifests, the others write V1 names.
     """
 
-    release: Wheel
-    reference: Wheel
-    oracle: Wheel
+    release: Worker
+    reference: Worker
+    oracle: Worker
     folder: Path
     v2_names: bool = True
-    _reads: dict[tuple[str, Path], Read] = field(default_factory=dict)
+    _readings: dict[tuple[str, Path], Reading] = field(default_factory=dict)
 
-    def history(self, history: History, format_: str | None) -> list[Outcome]:
-        """Judge a history in every direction; a format of None is the release's own choice."""
-        here = self.folder / f"{format_}-{history.name.replace(':', '-')}"
-        history.lay_out(here)
-        verdicts = self._theirs(history, format_, here)
+    def compare(self, history: History, format_: str | None) -> list[Outcome]:
+        """Compare a history in every direction; a format of None is the default of the release."""
+        folder = self.folder / f"{format_}-{history.name.replace(':', '-')}"
+        history.write_tables(folder)
+        outcomes = self._from_release(history, format_, folder)
         if format_ is not None:
-            verdicts += self._ours(history, format_, here)
-        shutil.rmtree(here)
-        self._reads.clear()
-        return verdicts
+            outcomes += self._from_reference(history, format_, folder)
+        shutil.rmtree(folder)
+        self._readings.clear()
+        return outcomes
 
-    def _theirs(self, history: History, format_: str | None, here: Path) -> list[Outcome]:
-        """Let the release write: the reference reads, then continues."""
-        judge = partial(self._judged, history, format_)
-        theirs = here / THEIRS
-        steps = self._build(self.release, theirs, history, format_)
-        refused = _refusals(history.steps, steps)
-        if steps[0] is not None:
-            return [judge(READS, [], others=refused, otherwise="refused")]
-        differs, excused = self._apart(theirs, history, self.release, self.reference)
+    def _from_release(self, history: History, format_: str | None, folder: Path) -> list[Outcome]:
+        """The release writes a table: the reference reads it, then continues it."""
+        outcome = partial(self._outcome, history, format_)
+        theirs = folder / THEIRS
+        errors = self._build(self.release, theirs, history, format_)
+        refused = _refusals(history.steps, errors)
+        if errors[0] is not None:
+            return [outcome(READS, [], others=refused, otherwise="refused")]
+        differs, excused = self._differences(theirs, history, self.release, self.reference)
         findings = _findings(theirs)
-        rows = self._read(self.oracle, theirs, history).answers.items() if findings else ()
-        legible = not any(told for name, told in rows if name.endswith(("rows", "open")))
-        (differs if legible else excused).extend(findings)
-        verdicts = [judge(READS, differs, excused, refused)]
-        ours, oracles = here / "theirs-ours", here / "theirs-oracles"
+        rows = self._read(self.oracle, theirs, history).errors.items() if findings else ()
+        is_legible = not any(error for name, error in rows if name.endswith(("rows", "open")))
+        (differs if is_legible else excused).extend(findings)
+        outcomes = [outcome(READS, differs, excused, refused)]
+        ours, oracles = folder / "theirs-ours", folder / "theirs-oracles"
         for copy in (ours, oracles):
             shutil.copytree(theirs, copy)
-        told = self._continue(self.reference, ours, history)
-        wanted = self._continue(self.oracle, oracles, history)
-        differs = _steps_apart(history.after, wanted, told)
+        errors = self._continue(self.reference, ours, history)
+        expected = self._continue(self.oracle, oracles, history)
+        differs = _step_differences(history.continuation, expected, errors)
         differs += _findings(ours, latest=True)
-        if not any(wanted):
+        if not any(expected):
             differs += [f"manifest {one}" for one in manifest_differences(oracles, ours)]
-        more, excused = self._apart(ours, history, self.reference, self.release, oracles)
-        if not legible:
+        more, excused = self._differences(ours, history, self.reference, self.release, oracles)
+        if not is_legible:
             differs, more, excused = [], [], [*differs, *more, *excused]
-        return [*verdicts, judge(CONTINUES, [*differs, *more], excused)]
+        return [*outcomes, outcome(CONTINUES, [*differs, *more], excused)]
 
-    def _ours(self, history: History, format_: str, here: Path) -> list[Outcome]:
-        """Let the reference write: the release reads, then continues."""
-        judge = partial(self._judged, history, format_)
-        ours, oracles = here / OURS, here / ORACLES
-        told = self._build(self.reference, ours, history, format_)
-        wanted = self._build(self.oracle, oracles, history, format_)
-        differs = _steps_apart(history.steps, wanted, told)
-        if told[0] is not None or wanted[0] is not None:
-            refused = _refusals(history.steps, told)
-            return [judge(READ, differs, others=refused, otherwise="refused")]
+    def _from_reference(self, history: History, format_: str, folder: Path) -> list[Outcome]:
+        """The reference writes a table: the release reads it, then continues it."""
+        outcome = partial(self._outcome, history, format_)
+        ours, oracles = folder / OURS, folder / ORACLES
+        errors = self._build(self.reference, ours, history, format_)
+        expected = self._build(self.oracle, oracles, history, format_)
+        differs = _step_differences(history.steps, expected, errors)
+        if errors[0] is not None or expected[0] is not None:
+            refused = _refusals(history.steps, errors)
+            return [outcome(READ, differs, others=refused, otherwise="refused")]
         differs += _findings(ours)
-        more, excused = self._apart(ours, history, self.reference, self.release, oracles)
-        verdicts = [judge(READ, [*differs, *more], excused)]
-        on_ours, on_oracles = here / "ours-theirs", here / "oracles-theirs"
+        more, excused = self._differences(ours, history, self.reference, self.release, oracles)
+        outcomes = [outcome(READ, [*differs, *more], excused)]
+        on_ours, on_oracles = folder / "ours-theirs", folder / "oracles-theirs"
         shutil.copytree(ours, on_ours)
         shutil.copytree(oracles, on_oracles)
-        told = self._continue(self.release, on_ours, history)
-        wanted = self._continue(self.release, on_oracles, history)
-        apart = _steps_apart(history.after, wanted, told)
-        differs = [text for text in apart if "expected taken" in text]
-        more, excused = self._apart(on_ours, history, self.release, self.reference)
-        refused = _refusals(history.after, told)
-        return [*verdicts, judge(CONTINUED, [*differs, *more], excused, refused)]
+        errors = self._continue(self.release, on_ours, history)
+        expected = self._continue(self.release, on_oracles, history)
+        steps = _step_differences(history.continuation, expected, errors)
+        differs = [text for text in steps if "expected taken" in text]
+        more, excused = self._differences(on_ours, history, self.release, self.reference)
+        refused = _refusals(history.continuation, errors)
+        return [*outcomes, outcome(CONTINUED, [*differs, *more], excused, refused)]
 
-    def _judged(
+    def _outcome(
         self,
         history: History,
         format_: str | None,
@@ -151,83 +152,86 @@ class Judge:
         others: Sequence[str] = (),
         otherwise: Verdict = "agreed",
     ) -> Outcome:
-        """Return the outcome of a direction: a difference is known where every detail of it is.
+        """Return the outcome of a direction: `known` if all differences are known or excused.
 
-        Without any it is known what is `excused`, and `otherwise` where nothing is.
+        Without any the verdict is `otherwise`.
         """
         format_ = format_ or "default"
-        where, about = f"{self.release.name} {format_} {history.name}", f"{format_} {direction}"
-        told, verdict = [*excused, *others], "known" if excused else otherwise
+        name, prefix = f"{self.release.name} {format_} {history.name}", f"{format_} {direction}"
+        details, verdict = [*excused, *others], "known" if excused else otherwise
         if differs:
-            asked = {"where": where, "direction": direction}
-            known = [find("histories/releases", **asked, told=text) for text in differs]
-            told = [f"{one.id}: {text}" if one else text for one, text in zip(known, differs)]
+            where = {"where": name, "direction": direction}
+            known = [find("histories/releases", **where, detail=text) for text in differs]
+            details = [f"{one.id}: {text}" if one else text for one, text in zip(known, differs)]
             verdict = "differed" if None in known else "known"
-        return Outcome(verdict, [f"{about}: {text}" for text in told], {f"{about}: {verdict}": 1})
+        details = [f"{prefix}: {text}" for text in details]
+        return Outcome(verdict, details, {f"{prefix}: {verdict}": 1})
 
     def _build(
-        self, wheel: Wheel, uri: Path, history: History, format_: str | None
+        self, wheel: Worker, uri: Path, history: History, format_: str | None
     ) -> list[str | None]:
         options = dict(history.options) | ({} if format_ is None else {"format": format_})
         if not self.v2_names and wheel is not self.release:
             options.setdefault("enable_v2_manifest_paths", False)
-        return _taken(wheel, uri, history.steps, options, new=True)
+        return _run_steps(wheel, uri, history.steps, options, new=True)
 
-    def _continue(self, wheel: Wheel, uri: Path, history: History) -> list[str | None]:
-        return _taken(wheel, uri, history.after, {}, new=False)
+    def _continue(self, wheel: Worker, uri: Path, history: History) -> list[str | None]:
+        return _run_steps(wheel, uri, history.continuation, {}, new=False)
 
-    def _read(self, wheel: Wheel, uri: Path, history: History) -> Read:
-        """Read every version, of a table that was continued only the last; each but once."""
-        read = self._reads.get((wheel.name, uri))
-        if read is None:
+    def _read(self, wheel: Worker, uri: Path, history: History) -> Reading:
+        """Read every version of a table once, but only the last of a continued table."""
+        reading = self._readings.get((wheel.name, uri))
+        if reading is None:
             out = uri.parent / f"{uri.name}.{wheel.name}"
             out.mkdir()
             latest = uri.name not in (THEIRS, OURS, ORACLES)
             request = {"uri": str(uri), "out": str(out), "filters": list(history.filters)}
-            answers = wheel.ask("read", **request, latest=latest)
-            read = Read({"open": DIED} if answers is None else answers, out)
-            self._reads[wheel.name, uri] = read
-        return read
+            errors = wheel.request("read", **request, latest=latest)
+            reading = Reading({"open": DIED} if errors is None else errors, out)
+            self._readings[wheel.name, uri] = reading
+        return reading
 
-    def _apart(
-        self, uri: Path, history: History, wanted: Wheel, found: Wheel, second: Path | None = None
+    def _differences(
+        self, uri: Path, history: History, first: Worker, second: Worker, other: Path | None = None
     ) -> tuple[list[str], list[str]]:
-        """Return how one reads a table and another not as it does: differences and excuses.
+        """Return the differences between two readings of a table: counted and excused ones.
 
-        Without `second`, a difference is excused where the oracle reads as the reference. With it,
-        where the release fares alike with that table, which the oracle made.
+        Without `other`, a difference is excused if the oracle reads as the reference does. With it,
+        if the release has a difference in that table too, which the oracle wrote.
         """
-        expected = self._read(wanted, uri, history)
-        apart = differences(expected, self._read(found, uri, history))
-        if not apart:
+        expected = self._read(first, uri, history)
+        found = differences(expected, self._read(second, uri, history))
+        if not found:
             return [], []
-        if second is None:
-            ours, judge = (self._read(one, uri, history) for one in (self.reference, self.oracle))
+        if other is None:
+            ours, oracle = (self._read(one, uri, history) for one in (self.reference, self.oracle))
             release = self._read(self.release, uri, history)
-            neither = {key for key in apart if _answer(judge, key) and _answer(release, key)}
-            return _parted(apart, neither | (apart.keys() - differences(judge, ours).keys()))
-        theirs = self._read(self.release, second, history)
-        alike = differences(self._read(self.oracle, second, history), theirs).keys()
-        return _parted(apart, alike | {key for key in apart if _answer(theirs, key)})
+            failed = {key for key in found if _error(oracle, key) and _error(release, key)}
+            return _split(found, failed | (found.keys() - differences(oracle, ours).keys()))
+        theirs = self._read(self.release, other, history)
+        shared = differences(self._read(self.oracle, other, history), theirs).keys()
+        return _split(found, shared | {key for key in found if _error(theirs, key)})
 
 
-def differences(expected: Read, found: Read) -> dict[str, str]:
-    """Return by reading how one is not the other; where neither has one they are alike."""
-    apart = {}
-    for key in sorted(expected.answers.keys() | found.answers.keys()):
-        wanted, got = (_answer(read, key) for read in (expected, found))
-        if wanted is None and got is None:
+def differences(expected: Reading, found: Reading) -> dict[str, str]:
+    """Return the differences between two readings by name; two errors are equal."""
+    texts = {}
+    for key in sorted(expected.errors.keys() | found.errors.keys()):
+        first, second = (_error(reading, key) for reading in (expected, found))
+        if first is None and second is None:
             ours, theirs = (one.folder / f"{key}.arrow" for one in (expected, found))
-            told = _tables_apart(ours, theirs, "any" if "filter" in key else "storage")
+            text = _table_difference(ours, theirs, "any" if "filter" in key else "storage")
+        elif first and second:
+            text = None
         else:
-            told = None if wanted and got else f"expected {wanted or 'rows'}, found {got or 'rows'}"
-        if told is not None:
-            apart[key] = " ".join(told.split())
-    return apart
+            text = f"expected {first or 'rows'}, found {second or 'rows'}"
+        if text is not None:
+            texts[key] = " ".join(text.split())
+    return texts
 
 
-def _tables_apart(expected: Path, found: Path, order: str) -> str | None:
-    """Return how one table is not the other; an old release may give an impossible array."""
+def _table_difference(expected: Path, found: Path, order: str) -> str | None:
+    """Return the first difference of two tables; old releases may return an invalid array."""
     try:
         tables = load(str(expected)), load(str(found))
         for table in tables:
@@ -237,106 +241,107 @@ def _tables_apart(expected: Path, found: Path, order: str) -> str | None:
         return f"{type(error).__name__}: {error}"
 
 
-def _answer(read: Read, key: str) -> str | None:
-    """Return why there is no such reading, None where there is one."""
-    if key in read.answers:
-        return read.answers[key]
-    return read.answers.get("open") or "no such version"
+def _error(reading: Reading, key: str) -> str | None:
+    """Return the error of a reading by name, or None."""
+    if key in reading.errors:
+        return reading.errors[key]
+    return reading.errors.get("open") or "no such version"
 
 
-def _taken(
-    wheel: Wheel, uri: Path, steps: Sequence[Step], options: Mapping[str, object], *, new: bool
+def _run_steps(
+    wheel: Worker, uri: Path, steps: Sequence[Step], options: Mapping[str, object], *, new: bool
 ) -> list[str | None]:
-    """Let an implementation take steps; return for each None, or why it was not taken."""
+    """Run steps by an implementation; return the error of each, or None."""
     request = {"uri": str(uri), "folder": str(uri.parent), "options": options, "new": new}
-    told: list[str | None] | None = wheel.ask(
-        "build", **request, steps=[list(one) for one in steps]
-    )
-    return [DIED] if told is None else told
+    errors: list[str | None] | None = wheel.request("build", **request, steps=[*map(list, steps)])
+    return [DIED] if errors is None else errors
 
 
-def _parted(apart: Mapping[str, str], excused: Iterable[str]) -> tuple[list[str], list[str]]:
+def _split(texts: Mapping[str, str], excused: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the differences that are not excused, and those that are."""
     names = frozenset(excused)
-    told = {key: f"{key}: {text}" for key, text in apart.items()}
     return (
-        [text for key, text in told.items() if key not in names],
-        [text for key, text in told.items() if key in names],
+        [f"{key}: {text}" for key, text in texts.items() if key not in names],
+        [f"{key}: {text}" for key, text in texts.items() if key in names],
     )
 
 
-def _refusals(steps: Iterable[tuple[object, ...]], told: list[str | None]) -> list[str]:
-    """Return the steps that were not taken."""
-    return [f"step {step[0]}: {said}" for step, said in zip(steps, told, strict=False) if said]
+def _refusals(steps: Iterable[Step], errors: list[str | None]) -> list[str]:
+    """Return the steps that failed."""
+    return [f"step {step[0]}: {error}" for step, error in zip(steps, errors) if error]
 
 
-def _steps_apart(
-    steps: Iterable[tuple[object, ...]], wanted: list[str | None], found: list[str | None]
+def _step_differences(
+    steps: Iterable[Step], expected: list[str | None], found: list[str | None]
 ) -> list[str]:
-    """Return the steps that one took and the other did not."""
+    """Return the steps that failed by one implementation alone."""
     return [
-        f"step {step[0]}: expected {ours or 'taken'}, found {theirs or 'taken'}"
-        for step, ours, theirs in zip(steps, wanted, found, strict=False)
-        if bool(ours) != bool(theirs)
+        f"step {step[0]}: expected {first or 'taken'}, found {second or 'taken'}"
+        for step, first, second in zip(steps, expected, found)
+        if bool(first) != bool(second)
     ]
 
 
 def _findings(path: Path, *, latest: bool = False) -> list[str]:
-    """Return what a deep validation of every version (or the latest) reports as broken."""
+    """Return the violations that a deep validation of every version (or the latest) reports."""
     try:
         versions = sorted(int(str(one["version"])) for one in dataset(path).versions())
         chosen = versions[-1:] if latest else versions
-        found = [one for number in chosen for one in validate(path, deep=True, version=number)]
+        findings = [one for number in chosen for one in validate(path, deep=True, version=number)]
     except LanceError as error:
         return [f"validate: {error}"]
     return sorted(
-        {f"validate {one.clause}: {one.message}" for one in found if one.severity == "must"}
+        {f"validate {one.clause}: {one.message}" for one in findings if one.severity == "must"}
     )
 
 
 def releases(plan: Plan) -> Iterator[Session]:
-    """Open the part: as many releases and histories as are planned, evenly spread.
+    """Open the part: the planned number of releases and histories, evenly spread.
 
-    One release at a time has a process, beside the reference and the oracle.
+    One release at a time has a process, beside those of the reference and the oracle.
     """
     histories = {one.name: one for one in all_histories()}
     names = [f"{release}/{name}" for release in RELEASES for name in histories]
-    judges = dict[str, tuple[Judge, list[str | None]]]()
+    comparisons = dict[str, tuple[ReleaseComparison, list[str | None]]]()
     with closing(reference()) as ours, closing(_wheel(RELEASE)) as oracle, ExitStack() as stack:
 
         def run(case: str) -> Outcome:
             release, _, name = case.partition("/")
-            if release not in judges:
+            if release not in comparisons:
                 stack.close()
-                judges.clear()
+                comparisons.clear()
                 wheel = oracle
                 if release != RELEASE:
                     wheel = stack.enter_context(closing(_wheel(release)))
                 folder = stack.enter_context(tempfile.TemporaryDirectory())
-                about = wheel.ask("about", folder=folder)
-                judge = Judge(wheel, ours, oracle, Path(folder), v2_names=about["v2_names"])
-                judges[release] = judge, [None, *about["formats"]]
-            judge, formats = judges[release]
-            found = [one for format_ in formats for one in judge.history(histories[name], format_)]
-            return judged_history(found)
+                about = wheel.request("about", folder=folder)
+                made = ReleaseComparison(wheel, ours, oracle, Path(folder), about["v2_names"])
+                comparisons[release] = made, [None, *about["formats"]]
+            comparison, formats = comparisons[release]
+            return history_outcome(
+                [one for format_ in formats for one in comparison.compare(histories[name], format_)]
+            )
 
         yield Session(plan.spread(names), run)
 
 
-def _wheel(release: str) -> Wheel:
-    return Wheel(release, interpreter(release, cache()))
+def _wheel(release: str) -> Worker:
+    return Worker(release, interpreter(release, cache()))
 
 
-def judged_history(found: Sequence[Outcome]) -> Outcome:
-    """Return the outcome of a history with a release, in all formats and directions: the worst."""
+def history_outcome(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the worst outcome of a history, of all formats and directions of a release."""
     counts = Counter[str]()
-    for one in found:
+    for one in outcomes:
         counts.update(one.counts)
     verdicts: tuple[Verdict, ...] = ("differed", "known", "refused")
     for verdict in verdicts:
-        told = [text for one in found if one.verdict == verdict for text in one.details]
-        if any(one.verdict == verdict for one in found):
-            reason = re.sub(r"/\S+|[0-9a-f-]{36}|\d+", "N", "".join(told[:1]))
-            return Outcome(verdict, told if verdict == "differed" else [reason, *told], counts)
+        details = [text for one in outcomes if one.verdict == verdict for text in one.details]
+        if any(one.verdict == verdict for one in outcomes):
+            reason = re.sub(r"/\S+|[0-9a-f-]{36}|\d+", "N", "".join(details[:1]))
+            return Outcome(
+                verdict, details if verdict == "differed" else [reason, *details], counts
+            )
     return Outcome("agreed", (), counts)
 
 

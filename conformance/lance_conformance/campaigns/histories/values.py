@@ -1,8 +1,7 @@
-"""Values: the columns that tables of a history may begin with, and rows of any schema.
+"""Values: columns of the tables of histories, random rows of any schema, functions of lines.
 
-A history names its rows by a schema, a seed and a number, so that a line of it stays short and
-both implementations are given the same rows. The functions of `LINE_NAMES` are what lines may say
-beside the names of `lance`: each takes the module or a dataset of either implementation.
+A line gives rows by a schema, a seed and a number, so that it stays short and both implementations
+get the same rows. Lines may call `LINE_FUNCTIONS` beside the names of `lance`.
 """
 
 from __future__ import annotations
@@ -35,32 +34,27 @@ COLUMNS: dict[str, pa.DataType] = {
     "j": pa.json_(),
     "g": pa.binary(),
 }
-"""Columns by name, first the key; binary ones hold points."""
+"""Types of columns by name, first the key; binary ones have points."""
 
 PLAIN, INDEXED = "sifbdvln", "swifbdlmnvjg"
-"""Names of columns beside the key: usual ones, and those that indices are built over."""
+"""Names of columns without the key: for all operations, and for operations on indices."""
 
 POINTS = {b"ARROW:extension:name": b"geoarrow.wkb"}
-"""Metadata of a field that holds geometries."""
+"""Metadata of a field of geometries."""
 
 STORAGE = ("0.1", "2.0", "2.1", "2.1", "2.2", "2.3")
-"""File versions to choose from."""
+"""File versions of new tables."""
 
-KEYS = 60
-"""Keys are drawn from 0 to this: rows of different steps meet."""
-
-NULLS = 0.15
-"""Share of nulls in columns that may hold them."""
+KEYS, NULLS = 60, 0.15
+"""Number of keys, which rows of different steps share; share of nulls in nullable columns."""
 
 WORDS = ("", "a", "b", "lance", "Ü", "x" * 40)
-"""Texts to choose from."""
-
 TOKENS = ("lance", "reads", "old", "tables", "Über", "running", "the")
-"""Words of longer texts."""
+"""Values of text columns, and words of longer texts."""
 
 
 def schema_text(random: Random, names: str, *, nullable: bool) -> str:
-    """Return words for a schema of a key and other columns; 0.1 knows nulls of few types."""
+    """Return the expression of a random schema; 0.1 has nulls of few types."""
     chosen = "".join(random.sample(names, random.randrange(1, 5)))
     return f"columns({'k' + chosen!r}{'' if nullable else ', nullable=False'})"
 
@@ -74,22 +68,22 @@ def columns(names: str, *, nullable: bool = True) -> pa.Schema:
 
 def rows(schema: pa.Schema, seed: int, count: int, *, repeated: bool = False) -> pa.Table:
     """Return `count` rows; the first column of int64 is a key, unique unless `repeated`."""
-    random, held, keyed = Random(seed), list[pa.Array](), False
+    random, arrays, has_key = Random(seed), list[pa.Array](), False
     for field in schema:
-        if not keyed and pa.types.is_int64(field.type):
+        if not has_key and pa.types.is_int64(field.type):
             draw = random.choices if repeated else random.sample
-            held.append(pa.array(draw(range(max(KEYS, count)), k=count), field.type))
-            keyed = True
+            arrays.append(pa.array(draw(range(max(KEYS, count)), k=count), field.type))
+            has_key = True
             continue
         items = [value(field.type, random) for _ in range(count)]
         if field.nullable:
             items = [None if random.random() < NULLS else item for item in items]
-        held.append(pa.array(items, field.type))
-    return pa.table(held, schema=schema)
+        arrays.append(pa.array(items, field.type))
+    return pa.table(arrays, schema=schema)
 
 
 def value(kind: pa.DataType, random: Random) -> object:
-    """Return a value of a column that is not null."""
+    """Return a random value of a type, not null."""
     types = pa.types
     if types.is_struct(kind):
         return {field.name: value(field.type, random) for field in kind}
@@ -114,57 +108,54 @@ def value(kind: pa.DataType, random: Random) -> object:
 
 
 def column(kind: pa.DataType) -> Column:
-    """Return values that conditions on a column are drawn from, of documents those of `a`."""
+    """Return the values for conditions on a column; for JSON documents those of member `a`."""
     if pa.types.is_binary(kind):
         return geometries("geoarrow.wkb")
     if kind == pa.json_():
         return column(pa.int64())
-    some = [value(kind, Random(seed)) for seed in range(60)]
-    drawn = (*WORDS, *TOKENS) if is_text(kind) else some
-    return Column(kind, drawn, sql)
+    values = [value(kind, Random(seed)) for seed in range(60)]
+    return Column(kind, (*WORDS, *TOKENS) if is_text(kind) else values, sql)
 
 
 def points(*shape: int) -> np.ndarray:
-    """Return vectors, the same each time."""
+    """Return float32 vectors of a shape, always the same."""
     return np.random.default_rng(0).integers(0, 100, shape).astype(np.float32) / np.float32(4)
 
 
-def aligned(table: Any, key: str, source: pa.Table) -> pa.Table:
-    """Return rows to be merged: those with a key that the table has first, in the table's order.
+def order_by_table(table: Any, key: str, source: pa.Table) -> pa.Table:
+    """Return the source of a merge with the matching rows first, in the order of the table.
 
-    The oracle writes updated rows in the order of whichever side takes less memory; this way both
-    orders are one. Of the rows whose key the table has more than once one stays, and alone.
+    The oracle writes updated rows in the order of the smaller side; so both orders are equal. If
+    the table has a key of the source several times, only one such row remains of those that match.
     """
-    own = table.to_table(columns=[key])[key].to_pylist()
+    table_keys = table.to_table(columns=[key])[key].to_pylist()
     keys = source[key].to_pylist()
-    matched = [row for row, one in enumerate(keys) if one in own]
-    matched.sort(key=lambda row: own.index(keys[row]))
-    others = [row for row, one in enumerate(keys) if one not in own]
-    twice = [row for row in matched if own.count(keys[row]) > 1]
-    return source.take(np.array([*(twice[:1] or matched), *others], np.int64))
+    matched = [row for row, one in enumerate(keys) if one in table_keys]
+    matched.sort(key=lambda row: table_keys.index(keys[row]))
+    others = [row for row, one in enumerate(keys) if one not in table_keys]
+    repeated = [row for row in matched if table_keys.count(keys[row]) > 1]
+    return source.take(np.array([*(repeated[:1] or matched), *others], np.int64))
 
 
-def replaced(lance: Any, table: Any, name: str, number: int, seed: int) -> None:
-    """Put other values in place of a column of a fragment."""
+def replace_column(lance: Any, table: Any, name: str, number: int, seed: int) -> None:
+    """Replace the values of a column of a fragment by a new data file."""
     schema = pa.schema([table.schema.field(name)])
     values = rows(schema, seed, _fragment(table, number).physical_rows)
     version = table.data_storage_version
-    (made,) = lance.fragment.write_fragments(
+    (fragment,) = lance.fragment.write_fragments(
         values, table.uri, schema, mode="overwrite", data_storage_version=version
     )
-    (held,) = made.files
-    version = held.file_major_version, held.file_minor_version
-    ids, columns = field_ids(pylanceref.dataset(table.uri), name), list(held.column_indices)
-    fields = [ids[one] for one in held.fields]  # in the file they count from 0
-    file = lance.fragment.DataFile(held.path, fields, columns, *version)
+    (new,) = fragment.files
+    version = new.file_major_version, new.file_minor_version
+    ids, columns = field_ids(pylanceref.dataset(table.uri), name), list(new.column_indices)
+    fields = [ids[one] for one in new.fields]  # ids in the file count from 0
+    file = lance.fragment.DataFile(new.path, fields, columns, *version)
     group = lance.LanceOperation.DataReplacementGroup(number, file)
     operation = lance.LanceOperation.DataReplacement([group])
     lance.LanceDataset.commit(table, operation, read_version=table.version)
 
 
-def columns_updated(
-    lance: Any, table: Any, key: str, name: str, number: int, seed: int
-) -> list[int]:
+def update_column(lance: Any, table: Any, key: str, name: str, number: int, seed: int) -> list[int]:
     """Update a column of a fragment in place; return the ids of the fields that changed."""
     fields = [table.schema.field(key), table.schema.field(name)]
     source = rows(pa.schema(fields), seed, 30)
@@ -176,42 +167,41 @@ def columns_updated(
     return list(modified)
 
 
-def segmented(
-    table: Any, numbers: list[int], merged: bool, column: str, kind: Any, **given: Any
+def commit_segments(
+    table: Any, numbers: list[int], is_merged: bool, column: str, kind: Any, **options: Any
 ) -> None:
-    """Index fragments in segments of their own, the first ones `merged`; commit them together."""
-    built = [
-        table.create_index_uncommitted(column, kind, fragment_ids=[one], replace=True, **given)
+    """Build an index segment of each fragment, merge the first two or not, and commit all."""
+    segments = [
+        table.create_index_uncommitted(column, kind, fragment_ids=[one], replace=True, **options)
         for one in numbers
     ]
-    if merged:
-        built = [table.merge_existing_index_segments(built[:2]), *built[2:]]
-    table.commit_existing_index_segments(f"{column}_idx", column, built)
+    if is_merged:
+        segments = [table.merge_existing_index_segments(segments[:2]), *segments[2:]]
+    table.commit_existing_index_segments(f"{column}_idx", column, segments)
 
 
-def of_member(target: str, lance: Any) -> Any:
-    """Return how an index of a type over the member `a` of documents is asked for.
+def json_index(target: str, lance: Any) -> Any:
+    """Return the configuration of an index on member `a` of documents.
 
-    The oracle can bring those of no other type than BTREE up to date.
+    The oracle can only update those of type BTREE.
     """
     return lance.indices.IndexConfig("json", {"target_index_type": target, "path": "a"})
 
 
-def detached(lance: Any, table: Any, predicate: str) -> object:
-    """Delete rows in a version that is on no line; return what it holds."""
-    updated = [fragment.delete(predicate) for fragment in table.get_fragments()]
-    gone = [n for n, one in zip((f.fragment_id for f in table.get_fragments()), updated) if not one]
-    kept = [one for one in updated if one is not None]
-    operation = lance.LanceOperation.Delete(kept, gone, predicate)
-    made = lance.LanceDataset.commit(table, operation, read_version=table.version, detached=True)
-    return {"rows": made.count_rows(), "detached": made.version >> 63}
+def delete_detached(lance: Any, table: Any, predicate: str) -> object:
+    """Delete rows in a detached version; return its number of rows and whether it is detached."""
+    results = {one.fragment_id: one.delete(predicate) for one in table.get_fragments()}
+    removed = [number for number, one in results.items() if not one]
+    updated = [one for one in results.values() if one is not None]
+    operation = lance.LanceOperation.Delete(updated, removed, predicate)
+    version = lance.LanceDataset.commit(table, operation, read_version=table.version, detached=True)
+    return {"rows": version.count_rows(), "detached": version.version >> 63}
 
 
-def cleaned(table: Any, **options: Any) -> dict[str, int]:
-    """Remove old versions; return how many of what went.
+def clean_up(table: Any, **options: Any) -> dict[str, int]:
+    """Remove old versions; return the numbers of removed versions and files.
 
-    Files that no version ever named are those of a commit that was refused: the reference removes
-    them then.
+    Without unverified files: the reference has removed those of refused commits already.
     """
     stats = table.cleanup_old_versions(**options)
     files = 0 if options.get("delete_unverified") else stats.data_files_removed
@@ -220,23 +210,23 @@ def cleaned(table: Any, **options: Any) -> dict[str, int]:
 
 def _fragment(table: Any, number: int) -> Any:
     """Return a fragment. Raises LookupError."""
-    found = table.get_fragment(number)
-    if found is None:
+    fragment = table.get_fragment(number)
+    if fragment is None:
         raise LookupError(f"no fragment {number}")
-    return found
+    return fragment
 
 
 def field_ids(table: pylanceref.LanceDataset, name: str) -> list[int]:
-    """Return the ids of a column and of all below it."""
+    """Return the ids of a column and of its nested fields."""
     top = table._snapshot.manifest.schema.fields
     return [one.id for field in top if field.name == name for one in field.flat()]
 
 
-LINE_NAMES: Mapping[str, Callable[..., Any]] = {
-    made.__name__: made
-    for made in (
-        *(aligned, cleaned, columns, columns_updated, detached),
-        *(of_member, points, replaced, rows, segmented),
+LINE_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        *(clean_up, columns, commit_segments, delete_detached, json_index),
+        *(order_by_table, points, replace_column, rows, update_column),
     )
 }
-"""Functions that a line of a history may call."""
+"""Functions that lines of a history may call."""

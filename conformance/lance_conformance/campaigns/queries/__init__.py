@@ -1,1 +1,1 @@
-"""Queries: filters, texts and vectors asked of both implementations over the same files."""
+"""Queries: filters and searches of texts and vectors by both implementations on the same files."""

@@ -1,10 +1,9 @@
-"""Answers part: each type of index over each type of values, asked the same by both.
+"""Answers part: queries of each type of index over each type of values.
 
-Of every subject the oracle writes two tables; one gets its index by the oracle and the other by the
-reference. The oracle answers random conditions without an index, and the reference has to find the
-same rows by both indices, reading no more than it needs: of every question the bytes read of
-indices and of data are counted. An index that is asked is read; one that says alone which rows are
-wanted leaves the data unread.
+For every subject the oracle writes two tables; the oracle builds the index of one, the reference
+that of the other. The oracle evaluates random conditions without an index, and the reference must
+find the same rows by both indices. The bytes that it reads from indices and data are counted: a
+query must read the index that its plan has, and must not read data if the index is exact.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -28,51 +27,48 @@ from lanceref.storage.local_file import LocalSource
 from lanceref_testing.columns import ORDERED, Column, documents, geometries, lists
 from lanceref_testing.conditions import (
     Leaf,
-    begun,
-    compared,
+    compare,
+    compare_equal,
+    compare_geometry,
+    compare_list,
+    compare_text,
     conditions,
-    contained,
-    equalled,
-    labelled,
-    placed,
-    spelled,
+    contains_part,
+    contains_word_part,
 )
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.guarded_call import REFUSALS, guarded
 from lance_conformance.oracle import lance
 
-QUESTIONS = 200
-"""Conditions on each subject."""
-
-FRAGMENTS = 3
-"""Fragments of a table."""
+QUERIES, FRAGMENTS = 200, 3
+"""Conditions of each subject; fragments of a table."""
 
 VERSIONS = ("2.0", "2.1", "2.2")
-"""Versions of data files; subjects take turns."""
+"""Versions of the data files of subjects, in turn."""
 
 REFUSED = (*REFUSALS, TypeError)
-"""How either refuses what it cannot do."""
+"""Errors of both implementations for unsupported indices and conditions."""
 
 DELETED = "_rowoffset in (3, 77, 78, 149, 150, 260)"
-"""Rows that go once there is an index."""
+"""Rows that are deleted after the index was built."""
 
 
 TEXTS = ("utf8", "large_utf8")
 
 THEIRS, OURS = "theirs", "ours"
-"""Names of the table that the oracle gave its index, and of the other."""
+"""Names of the tables whose indices the oracle and the reference built."""
 
 RUN = 100
-"""Equal values side by side where an index only tells where to look: not every zone has all."""
+"""Length of runs of equal values for inexact indices, so that zones differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An index over a column; `exact` where it alone says which rows are wanted.
+    """An index over a column; an `exact` one determines the rows without data.
 
-    `kind` and `parameters` are those of `IndexConfig`; `asked` is what SQL calls the column;
-    `divergence` names what makes the oracle lose rows by its own index.
+    `kind` and `parameters` are those of `IndexConfig`; `expression` is the column in SQL;
+    `divergence` is the reason that the oracle loses rows by its own index.
     """
 
     name: str
@@ -81,7 +77,7 @@ class Subject:
     leaf: Leaf
     exact: bool = False
     parameters: Mapping[str, object] = field(default_factory=dict)
-    asked: str = "c"
+    expression: str = "c"
     divergence: str = ""
 
     @property
@@ -90,61 +86,63 @@ class Subject:
         return 400 if self.exact else 6000
 
     def table(self, seed: int) -> pa.Table:
-        """Return the rows: the column, and a number."""
-        run, named = 1 if self.exact else RUN, {"ARROW:extension:name": self.column.extension}
-        column = self.column.drawn(Random(f"{self.name} {seed}"), self.rows, run)
-        metadata = named if self.column.extension else None
+        """Return the rows: the column `c`, and row numbers `n`."""
+        run, extension = 1 if self.exact else RUN, self.column.extension
+        column = self.column.draw(Random(f"{self.name} {seed}"), self.rows, run)
+        metadata = {"ARROW:extension:name": extension} if extension else None
         fields = [pa.field("c", column.type, metadata=metadata), pa.field("n", pa.int32())]
         return pa.table([column, pa.array(range(self.rows), pa.int32())], schema=pa.schema(fields))
 
 
 def subjects() -> Iterator[Subject]:
-    """Yield each type of index with each type of values it is for."""
+    """Yield each type of index with each type of values that it supports."""
     for name, column in ORDERED.items():
-        leaf = begun if name in TEXTS else compared
+        leaf = compare_text if name in TEXTS else compare
         floats, decimals = pa.types.is_floating(column.type), pa.types.is_decimal(column.type)
         yield Subject(f"btree-{name}", column, "btree", leaf, True)
         yield Subject(f"btree-pages-{name}", column, "btree", leaf, True, {"zone_size": 16})
-        yield Subject(f"bitmap-{name}", column, "bitmap", compared, True)
+        yield Subject(f"bitmap-{name}", column, "bitmap", compare, True)
         zones: dict[str, object] = {"rows_per_zone": 64}
-        lost = "D.index.zonemap-only-nan" if floats else ""
-        yield Subject(f"zonemap-{name}", column, "zonemap", leaf, parameters=zones, divergence=lost)
+        known = "D.index.zonemap-only-nan" if floats else ""
+        zonemap = Subject(f"zonemap-{name}", column, "zonemap", leaf, parameters=zones)
+        yield replace(zonemap, divergence=known)
         if not (decimals or pa.types.is_boolean(column.type)):
-            zones = {"number_of_items": 64, "probability": 0.01}
-            yield Subject(f"bloomfilter-{name}", column, "bloomfilter", equalled, parameters=zones)
+            zones, title = {"number_of_items": 64, "probability": 0.01}, f"bloomfilter-{name}"
+            yield Subject(title, column, "bloomfilter", compare_equal, parameters=zones)
         if not (decimals or floats):
             for large in ("", "large-"):
-                held = lists(column, large=bool(large))
-                yield Subject(f"label-list-{large}{name}", held, "labellist", labelled, True)
+                items = lists(column, large=bool(large))
+                yield Subject(f"label-list-{large}{name}", items, "labellist", compare_list, True)
     for name in TEXTS:
-        yield Subject(f"ngram-{name}", ORDERED[name], "ngram", contained)
-        yield Subject(f"fm-{name}", ORDERED[name], "fm", spelled, True)
+        yield Subject(f"ngram-{name}", ORDERED[name], "ngram", contains_part)
+        yield Subject(f"fm-{name}", ORDERED[name], "fm", contains_word_part, True)
     for name in ("int", "float", "string", "bool"):
         for kind, exact in {"btree": 1, "bitmap": 1, "zonemap": 0, "bloomfilter": 0}.items():
-            leaf = equalled if kind == "bloomfilter" else compared
-            given = {"target_index_type": kind.upper(), "path": "a"}
-            named, asked = f"json-{kind}-{name}", f"json_get_{name}(c, 'a')"
+            leaf = compare_equal if kind == "bloomfilter" else compare
+            target = {"target_index_type": kind.upper(), "path": "a"}
+            member = f"json_get_{name}(c, 'a')"
             if (kind, name) != ("bloomfilter", "bool"):
-                yield Subject(named, documents(name), "json", leaf, bool(exact), given, asked)
+                title, column = f"json-{kind}-{name}", documents(name)
+                yield Subject(title, column, "json", leaf, bool(exact), target, member)
     for name in ("point", "linestring", "polygon", "box", "wkb", "wkt"):
-        yield Subject(f"rtree-{name}", geometries(f"geoarrow.{name}"), "rtree", placed)
+        yield Subject(f"rtree-{name}", geometries(f"geoarrow.{name}"), "rtree", compare_geometry)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A condition, the addresses of the rows it holds for, and whether the oracle asked its index.
+class Query:
+    """A condition, the addresses of its rows, and whether the oracle uses its index.
 
-    `astray` tells of the tables in which the oracle's own index gave it other rows than these.
+    `oracle_errors` describe different rows that the oracle finds by an index.
     """
 
     condition: str
     rows: list[int]
-    asked: bool
-    astray: Sequence[str]
+    uses_index: bool
+    oracle_errors: Sequence[str]
 
 
-def save(subject: Subject, folder: Path, seed: int) -> list[Question]:
-    """Write both tables below a folder; return the questions, by what the oracle then finds."""
+def write_tables(subject: Subject, folder: Path, seed: int) -> list[Query]:
+    """Write both tables below a folder; return queries with the rows that the oracle finds."""
     shutil.rmtree(folder, ignore_errors=True)
     theirs, ours = (str(folder / name) for name in (THEIRS, OURS))
     oracle = lance()
@@ -156,137 +154,144 @@ def save(subject: Subject, folder: Path, seed: int) -> list[Question]:
     )
     shutil.copytree(theirs, ours)
     for module, path in ((oracle, theirs), (pylanceref, ours)):
-        _index(module, path, subject)
+        _build_index(module, path, subject)
     for path in (theirs, ours):
         oracle.dataset(path).delete(DELETED)
-    opened = {name: oracle.dataset(folder / name) for name in (THEIRS, OURS)}
-    return list(islice(_questions(subject, seed, opened), QUESTIONS))
+    datasets = {name: oracle.dataset(folder / name) for name in (THEIRS, OURS)}
+    return list(islice(_draw_queries(subject, seed, datasets), QUERIES))
 
 
-def _index(module: ModuleType, path: str, subject: Subject) -> None:
+def _build_index(module: ModuleType, path: str, subject: Subject) -> None:
     config = module.indices.IndexConfig(subject.kind, dict(subject.parameters))
     module.dataset(path).create_scalar_index("c", config)
 
 
-def _questions(subject: Subject, seed: int, opened: dict[str, Any]) -> Iterator[Question]:
-    """Yield what is asked; conditions that the oracle refuses are left out."""
-    denied, name = subject.exact and subject.kind != "fm", f"{subject.name} {seed}"
-    drawn = conditions(subject.leaf, subject.asked, subject.column, name, denied=denied)
+def _draw_queries(subject: Subject, seed: int, datasets: dict[str, Any]) -> Iterator[Query]:
+    """Yield queries, except conditions that the oracle refuses."""
+    negated, name = subject.exact and subject.kind != "fm", f"{subject.name} {seed}"
+    drawn = conditions(subject.leaf, subject.expression, subject.column, name, negated=negated)
     for condition in islice(drawn, 100_000):
-        theirs = opened[THEIRS]
+        theirs = datasets[THEIRS]
         try:
             rows = addresses(theirs, condition, use_index=False)
         except REFUSED:
             continue
-        asked = "ScalarIndexQuery" in theirs.scanner(filter=condition).explain_plan()
-        found = {name: addresses(one, condition, use_index=True) for name, one in opened.items()}
-        how = {name: "fewer" if {*own} < {*rows} else "other" for name, own in found.items()}
-        astray = [f"{how[name]} rows in {name}" for name, own in found.items() if own != rows]
-        yield Question(condition, rows, asked, astray)
+        uses_index = "ScalarIndexQuery" in theirs.scanner(filter=condition).explain_plan()
+        results = {name: addresses(one, condition) for name, one in datasets.items()}
+        errors = [
+            f"{'fewer' if {*result} < {*rows} else 'other'} rows in {name}"
+            for name, result in results.items()
+            if result != rows
+        ]
+        yield Query(condition, rows, uses_index, errors)
 
 
 def addresses(dataset: Any, condition: str, *, use_index: bool = True) -> list[int]:
-    """Return the addresses of the rows that a filter finds, ascending."""
+    """Return the addresses of the rows of a filter, ascending."""
     scan = {"columns": [], "with_row_address": True, "use_scalar_index": use_index}
-    found = dataset.to_table(filter=condition, **scan)
-    return sorted(found["_rowaddr"].to_pylist())
+    rows = dataset.to_table(filter=condition, **scan)
+    return sorted(rows["_rowaddr"].to_pylist())
 
 
-def find(subject: Subject, path: Path, questions: Sequence[Question]) -> tuple[int, list[str]]:
-    """Ask a table questions, by the reference; return how many asked the index, and what is wrong.
+def run_queries(subject: Subject, path: Path, queries: Sequence[Query]) -> tuple[int, list[str]]:
+    """Run queries by the reference; return the number that use the index, and errors.
 
-    Bytes are summed over those that ask the index; `scan` is what a look at all rows reads of the
-    data, counted where some has to be read.
+    Bytes are summed over queries that use the index; for an inexact index, all of them together
+    must read less data than full scans.
     """
-    sums, wrong = Counter[str](), list[str]()
-    for question in questions:
-        condition, rows = question.condition, question.rows
+    sums, errors = Counter[str](), list[str]()
+    for query in queries:
+        condition, rows = query.condition, query.rows
         dataset = pylanceref.dataset(path)
-        counted = counting(dataset)
-        found = addresses(dataset, condition, use_index=True)
-        index, data = counted["_indices"].read_bytes, counted["data"].read_bytes
-        asks = "ScalarIndexQuery" in dataset.scanner(filter=condition).explain_plan()
-        if found != rows:
-            wrong.append(f"{condition}: {len(found)} rows, not {len(rows)}")
-        if question.asked and not asks:
-            wrong.append(f"{condition}: the index is not asked")
-        if not asks:
+        stats = count_bytes(dataset)
+        result = addresses(dataset, condition)
+        index, data = stats["_indices"].read_bytes, stats["data"].read_bytes
+        uses_index = "ScalarIndexQuery" in dataset.scanner(filter=condition).explain_plan()
+        if result != rows:
+            errors.append(f"{condition}: {len(result)} rows, not {len(rows)}")
+        if query.uses_index and not uses_index:
+            errors.append(f"{condition}: the index is not used")
+        if not uses_index:
             continue
-        sums.update(asking=1, index=index, data=data)
+        sums.update(queries=1, index=index, data=data)
         if subject.exact:
-            wrong += [] if index else [f"{condition}: the index is not read"]
-            wrong += [f"{condition}: {data} bytes of data are read"] if data else []
+            errors += [] if index else [f"{condition}: the index is not read"]
+            errors += [f"{condition}: {data} bytes of data are read"] if data else []
         else:
-            whole = pylanceref.dataset(path)
-            scanned = counting(whole)
-            addresses(whole, condition, use_index=False)
-            sums["scan"] += scanned["data"].read_bytes
-    if sums["asking"] and not sums["index"]:
-        wrong.append("the index is not read")
+            scanned = pylanceref.dataset(path)
+            scan_stats = count_bytes(scanned)
+            addresses(scanned, condition, use_index=False)
+            sums["scan"] += scan_stats["data"].read_bytes
+    if sums["queries"] and not sums["index"]:
+        errors.append("the index is not read")
     if sums["data"] >= sums["scan"] > 0:
-        wrong.append(f"all data is read: {sums['data']} of {sums['scan']} bytes")
-    return sums["asking"], wrong
+        errors.append(f"all data is read: {sums['data']} of {sums['scan']} bytes")
+    return sums["queries"], errors
 
 
-def counting(dataset: pylanceref.LanceDataset) -> dict[str, IOStats]:
-    """Let a dataset count the bytes that it reads of indices and of data, by their folders."""
-    counted = {"_indices": IOStats(), "data": IOStats()}
+def count_bytes(dataset: pylanceref.LanceDataset) -> dict[str, IOStats]:
+    """Return statistics that count the bytes that a dataset reads, by folder."""
+    stats = {"_indices": IOStats(), "data": IOStats()}
     store: Any = dataset._snapshot.store
-    opens = store.open
+    open_source = store.open
 
-    def opened(path: str) -> Source:
-        source: Source = opens(path)
+    def open_counted(path: str) -> Source:
+        source: Source = open_source(path)
         folder = path.partition("/")[0]
-        if folder in counted:
+        if folder in stats:
             assert isinstance(source, LocalSource)
-            source.stats = counted[folder]
+            source.stats = stats[folder]
         return source
 
-    store.open = opened
-    return counted
+    store.open = open_counted
+    return stats
 
 
 def answers(plan: Plan) -> Iterator[Session]:
-    """Open the part: as many subjects as are planned, drawn by the seed."""
-    named = {one.name: one for one in subjects()}
-    names = [*named]
+    """Open the part: the planned number of subjects, drawn by the seed."""
+    by_name = {one.name: one for one in subjects()}
+    names = [*by_name]
     Random(plan.seed).shuffle(names)
-    yield Session(names[: plan.count], lambda name: ask(named[name], plan.folder / name, plan.seed))
+
+    def run(name: str) -> Outcome:
+        return run_subject(by_name[name], plan.folder / name, plan.seed)
+
+    yield Session(names[: plan.count], run)
 
 
-def ask(subject: Subject, folder: Path, seed: int) -> Outcome:
-    """Write the tables of a subject, ask them, and remove them unless something differs.
+def run_subject(subject: Subject, folder: Path, seed: int) -> Outcome:
+    """Write the tables of a subject, query them, and remove them unless something differs.
 
-    Nothing is wrong where neither side makes an index of such values.
+    The case is refused if neither implementation supports the index.
     """
     try:
-        questions = save(subject, folder, seed)
+        queries = write_tables(subject, folder, seed)
     except REFUSED as refusal:
-        if guarded(lambda: _index(pylanceref, str(folder / OURS), subject), REFUSED).error:
+        if guarded(lambda: _build_index(pylanceref, str(folder / OURS), subject), REFUSED).error:
             shutil.rmtree(folder)
             return Outcome("refused", ("no index of these values by either",))
-        told = f"the reference makes an index that the oracle refuses: {refusal}"[:300]
-        return Outcome("differed", (told,))
-    found = {maker: find(subject, folder / maker, questions) for maker in (THEIRS, OURS)}
-    wrong = list(_own_faults(subject, questions))
-    wrong += [f"index by {maker}: {one}" for maker, (_, told) in found.items() for one in told]
-    asking = sum(count for count, _ in found.values())
-    counts = {"questions": 2 * len(questions), "answered by the index": asking}
-    if wrong:
-        return Outcome("differed", wrong, counts)
+        detail = f"the reference makes an index that the oracle refuses: {refusal}"[:300]
+        return Outcome("differed", (detail,))
+    results = {name: run_queries(subject, folder / name, queries) for name in (THEIRS, OURS)}
+    errors = list(_oracle_errors(subject, queries))
+    errors += [f"index of {name}: {text}" for name, (_, own) in results.items() for text in own]
+    by_index = sum(count for count, _ in results.values())
+    counts = {"queries": 2 * len(queries), "queries by the index": by_index}
+    if errors:
+        return Outcome("differed", errors, counts)
     shutil.rmtree(folder)
-    if any(one.astray for one in questions):
+    if any(one.oracle_errors for one in queries):
         return Outcome("known", (subject.divergence,), counts)
     return Outcome("agreed", (), counts)
 
 
-def _own_faults(subject: Subject, questions: Sequence[Question]) -> Iterator[str]:
-    """Yield what is wrong with the oracle's own answers."""
-    if len(questions) < QUESTIONS:
-        yield f"{len(questions)} questions of {QUESTIONS}"
-    astray = [(one.condition, told) for one in questions for told in one.astray]
-    if astray and not (subject.divergence and all("fewer" in told for _, told in astray)):
-        yield f"the oracle's index gives other rows to {len(astray)} questions: {astray[0]}"
+def _oracle_errors(subject: Subject, queries: Sequence[Query]) -> Iterator[str]:
+    """Yield errors of the oracle that are no known divergence."""
+    if len(queries) < QUERIES:
+        yield f"{len(queries)} queries of {QUERIES}"
+    errors = [(one.condition, text) for one in queries for text in one.oracle_errors]
+    if errors and not (subject.divergence and all("fewer" in text for _, text in errors)):
+        yield f"the oracle finds other rows by an index in {len(errors)} queries: {errors[0]}"
 
 
 PARTS = (Part("answers", 400, answers),)

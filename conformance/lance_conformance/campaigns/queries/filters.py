@@ -1,16 +1,16 @@
-"""Grammar part: random filters over one table of all types, the oracle's rows beside ours.
+"""Grammar part: random filters over one table of all types, by the oracle and by the reference.
 
-A rule lists expressions of one type over the columns of `TABLE`; in them `{a|b}` is either text,
-and `<name>` an expression by another rule. Both evaluate functions with DataFusion: rules name few,
-of each form of a call, and such whose answer depends on nothing but their arguments. Filters that
-an index answers are drawn by the part `answers`, and by the histories of tables with indices.
+A rule lists expressions of one type over the columns of `TABLE`, in which `{a|b}` is either text,
+and `<name>` an expression by another rule. Both implementations evaluate functions by DataFusion,
+so that rules have a few deterministic functions of each form. The part `answers`, and histories of
+tables with indices, draw filters that use an index.
 """
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -29,7 +29,7 @@ MOMENTS = [datetime.datetime(1969, 12, 31, 23, 59, 59, 250000), datetime.datetim
 MOMENTS += [datetime.datetime(2020, month, 29, 12, 30, month) for month in (1, 2, 3, 5, 8, 12)]
 
 ROWS, MOST = 48, 1000
-"""Rows of the table, and the largest integer: sums of larger ones have no place in their type."""
+"""Rows of the table, and the largest integer, whose sums do not overflow."""
 
 _SHORT = {f"{kind[0]}{bits}": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 32, 64)}
 _SHORT |= {"f32": "float32", "f64": "float64", "dec": "decimal128", "flag": "bool"}
@@ -53,16 +53,11 @@ COLUMNS: dict[str, Column] = {
     "st": Column(pa.struct([("x", pa.int32()), ("y", pa.utf8())]), _PARTS, sql),
 }
 
-TABLE = pa.table({name: one.drawn(Random(name), ROWS) for name, one in COLUMNS.items()})
-"""The rows that are filtered."""
+TABLE = pa.table({name: one.draw(Random(name), ROWS) for name, one in COLUMNS.items()})
+"""The filtered rows."""
 
 
 _CHOICE, _RULE = re.compile(r"\{([^}]*)\}"), re.compile(r"<([a-z ]+)>")
-
-
-def _words(text: str) -> tuple[str, ...]:
-    """Return alternatives that have no blank in them."""
-    return tuple(text.split())
 
 
 _KINDS = ("integer", "integer", "real", "text", "day", "moment")
@@ -75,9 +70,9 @@ LEAVES = {
     "real": ("f32", "f64", "1.5", "0.0", "-2.5", "dec", "cast(i32 as double)"),
     "text": ("<texts>", "<word>"),
 }
-"""Expressions of the rules that have others of their kind inside, where the filter must end."""
+"""Expressions of the recursive rules at the largest depth."""
 
-RULES: dict[str, tuple[str, ...]] = {
+RULES: dict[str, Sequence[str]] = {
     "boolean": (
         "(<boolean> {and|or} <boolean>)",
         "not (<boolean>)",
@@ -144,48 +139,47 @@ RULES: dict[str, tuple[str, ...]] = {
         *("cast({d|ts} as timestamp)", "date_bin(interval '{1 hour|2 days}', ts)"),
     ),
     "shallow": ("flag", "<comparison>", "<comparison>", "<membership>", "<of text>"),
-    "sign": _words("= != < <= > >="),
-    "number": _words("0 1 2 3 -1 7 100 255"),
+    "sign": ["=", "!=", "<", "<=", ">", ">="],
+    "number": ["0", "1", "2", "3", "-1", "7", "100", "255"],
     "word": tuple(map(sql, WORDS)),
-    "date": tuple(f"date '{day}'" for day in _words("1970-01-01 2020-02-29 2020-05-29 2021-01-01")),
-    "integers": _words("i8 i32 i64 u8 u64 st.x"),
-    "texts": _words("s t st.y"),
+    "date": [f"date '{day}'" for day in ("1970-01-01", "2020-02-29", "2020-05-29", "2021-01-01")],
+    "integers": ["i8", "i32", "i64", "u8", "u64", "st.x"],
+    "texts": ["s", "t", "st.y"],
 }
-"""Expressions by the name of their rule."""
+"""Expressions by rule."""
 
 
 def expression(name: str, random: Random, depth: int) -> str:
-    """Return an expression by a rule, at most so many levels deep."""
-    has_levels = name in LEAVES
-    rules = LEAVES if has_levels and depth <= 0 else RULES
-    text = _CHOICE.sub(lambda found: random.choice(found[1].split("|")), random.choice(rules[name]))
-    return _RULE.sub(lambda found: expression(found[1], random, depth - has_levels), text)
+    """Return an expression by a rule, with at most `depth` levels of recursive rules."""
+    is_recursive = name in LEAVES
+    rules = LEAVES if is_recursive and depth <= 0 else RULES
+    text = _CHOICE.sub(lambda match: random.choice(match[1].split("|")), random.choice(rules[name]))
+    return _RULE.sub(lambda match: expression(match[1], random, depth - is_recursive), text)
 
 
 FRAGMENT_ROWS = 20
 """Rows of a fragment of the table of all types."""
 
 ORACLE_REFUSALS = (*REFUSALS, TypeError, RuntimeError, pa.ArrowException)
-"""What the oracle raises for a filter that it refuses; of the reference all but a LanceError ends
-the campaign."""
+"""Errors of the oracle for a filter; of the reference any but a LanceError ends the campaign."""
 
 
 def rows_of(
     dataset: Any, text: str, refusals: tuple[type[Exception], ...] = ORACLE_REFUSALS
 ) -> list[int] | str:
-    """Return the addresses of the rows that pass a filter, or why it is refused."""
-    found = guarded(lambda: addresses(dataset, text), refusals)
-    return found.value if isinstance(found.value, list) else found.error
+    """Return the addresses of the rows that pass a filter, or its error."""
+    result = guarded(lambda: addresses(dataset, text), refusals)
+    return result.value if isinstance(result.value, list) else result.error
 
 
-def judge(text: str, wanted: object, found: object) -> Outcome:
-    """Compare the answers of the oracle and of the reference to a filter."""
-    if wanted == found and not isinstance(wanted, str):
+def compare(text: str, expected: object, result: object) -> Outcome:
+    """Compare the rows or errors of the oracle and of the reference for a filter."""
+    if expected == result and not isinstance(expected, str):
         return Outcome("agreed")
-    told = (text, f"oracle    {str(wanted)[:400]}", f"reference {str(found)[:400]}")
-    if isinstance(wanted, str) and isinstance(found, str):
-        return Outcome("refused", (wanted.partition(":")[0], *told))
-    return Outcome("differed", told)
+    details = (text, f"oracle    {str(expected)[:400]}", f"reference {str(result)[:400]}")
+    if isinstance(expected, str) and isinstance(result, str):
+        return Outcome("refused", (expected.partition(":")[0], *details))
+    return Outcome("differed", details)
 
 
 def grammar(plan: Plan) -> Iterator[Session]:
@@ -199,7 +193,7 @@ def grammar(plan: Plan) -> Iterator[Session]:
     def run(case: str) -> Outcome:
         random = Random(f"{plan.seed}/{case}")
         text = expression("boolean", random, random.choice((1, 2, 2, 3, 4)))
-        return judge(text, rows_of(theirs, text), rows_of(ours, text, (LanceError,)))
+        return compare(text, rows_of(theirs, text), rows_of(ours, text, (LanceError,)))
 
     yield Session(map(str, range(plan.count)), run)
 

@@ -1,1 +1,1 @@
-"""Recall: how near vector indices come to the exact answer, and to the bounds of the papers."""
+"""Recall: the recall of vector indices, and the errors of RaBitQ compared with the papers."""

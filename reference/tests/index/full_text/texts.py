@@ -4,7 +4,7 @@ from random import Random
 from types import ModuleType
 
 import pyarrow as pa
-from lanceref_testing.texts import question, rows
+from lanceref_testing.texts import draw_query, rows
 
 QUERIES = 240
 """Queries of columns `s` and `t`."""
@@ -18,7 +18,7 @@ def table(size: int) -> pa.Table:
 def queries(names: ModuleType) -> list[object]:
     """Return queries made of the classes of a module."""
     rng = Random(11)
-    return [question("simple", names, rng, "st") for _ in range(QUERIES)]
+    return [draw_query("simple", names, rng, "st") for _ in range(QUERIES)]
 
 
 def answer(dataset, asked: object, **scan) -> list[tuple[int, float]]:

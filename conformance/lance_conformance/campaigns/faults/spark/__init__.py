@@ -1,4 +1,4 @@
-"""Spark campaign: what is too long for a test, on one machine with processes of a cluster."""
+"""Spark campaign: saves, reads and checks on a cluster of processes on one machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 
 
 def spark(plan: Plan) -> Iterator[Session]:
-    """Open the part of Spark; where Spark cannot run, its one case is refused with the reason."""
+    """Open the part; without Java or pyspark its only case is refused with the reason."""
     if find_spec("pyspark") is None or shutil.which("java") is None:
         yield Session(["none"], lambda _: Outcome("refused", ("Java or pyspark is missing",)))
         return

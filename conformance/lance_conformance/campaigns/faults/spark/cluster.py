@@ -1,7 +1,7 @@
 """Cluster: a standalone master and two workers on addresses of the loopback interface.
 
-Each worker has an address of its own, so that Spark takes them for two machines: executors are
-processes of their own which can die, and a slow task gets a copy on the other machine.
+Each worker has its own address, so that Spark takes them for two machines: executors are separate
+processes that can be killed, and a speculative copy of a slow task runs on the other machine.
 """
 
 from __future__ import annotations
@@ -21,19 +21,16 @@ from pyspark.sql import SparkSession
 
 WORKERS = ("127.0.0.2", "127.0.0.3")
 
-PATIENCE_SECONDS = 600
-"""How long the master, and then the executors, may take to come."""
-
-MEMORY = "900m"
-"""What a worker may give to its executor."""
+TIMEOUT_SECONDS, MEMORY = 600, "900m"
+"""Timeout for the start of the master and of the executors; memory of an executor."""
 
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Options of processes that live for minutes."""
+"""JVM options of short-lived processes."""
 
 
 @contextmanager
 def _daemon(folder: Path, name: str, *arguments: str, log: str = "master") -> Iterator[None]:
-    """Run a daemon of Spark, which logs below `folder`."""
+    """Run a daemon of Spark, with its log in `folder`."""
     home = Path(pyspark.__file__).parent
     environment = os.environ | {
         "SPARK_DAEMON_MEMORY": "256m",
@@ -65,16 +62,16 @@ def daemons(folder: Path) -> Iterator[str]:
         for host in WORKERS:
             options = ["--host", host, "--cores", "1", "--memory", MEMORY, *page, master]
             stack.enter_context(_daemon(folder, "worker.Worker", *options, log=f"worker-{host}"))
-        _wait(lambda: _listens(port), "master")
+        _wait_for(lambda: _listens(port), "master")
         yield master
 
 
-def _wait(is_there: Callable[[], bool], what: str) -> None:
-    """Wait until something is there. Raises TimeoutError."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not is_there():
+def _wait_for(is_ready: Callable[[], bool], what: str) -> None:
+    """Wait until a process is ready. Raises TimeoutError after `TIMEOUT_SECONDS`."""
+    end = time.monotonic() + TIMEOUT_SECONDS
+    while not is_ready():
         if time.monotonic() > end:
-            raise TimeoutError(f"no {what} within {PATIENCE_SECONDS} s")
+            raise TimeoutError(f"no {what} within {TIMEOUT_SECONDS} s")
         time.sleep(0.5)
 
 
@@ -85,7 +82,7 @@ def _listens(port: int) -> bool:
 
 @contextmanager
 def cluster(folder: Path, **conf: str) -> Iterator[SparkSession]:
-    """Yield a session with an executor on each worker; their Python imports what ours does."""
+    """Yield a session with an executor on each worker, which has the import path of this one."""
     with daemons(folder) as master:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         session = make_session(
@@ -108,6 +105,6 @@ def cluster(folder: Path, **conf: str) -> Iterator[SparkSession]:
 
 
 def wait_for_executors(session: SparkSession, count: int) -> None:
-    """Wait until so many executors are there beside the driver. Raises TimeoutError."""
+    """Wait until `count` executors beside the driver have registered. Raises TimeoutError."""
     status = session.sparkContext._jsc.sc().statusTracker()
-    _wait(lambda: len(status.getExecutorInfos()) > count, f"{count} executors")
+    _wait_for(lambda: len(status.getExecutorInfos()) > count, f"{count} executors")

@@ -1,15 +1,15 @@
-"""Spark part: saves with faults, large tables and checks by tasks, and executors that die.
+"""Spark part: saves with faults, large tables, distributed validation, killed executors.
 
-Cases before `deaths` share a session in one JVM whose tasks are tried three times; `deaths` and
-`index and check` run on a master with two workers of one slot; `copies` there with speculation.
-Sizes follow from the number of schedules: at 200 the round trip has ten million rows.
+Cases before `deaths` share a session in one JVM, whose tasks have three attempts; `deaths` and
+`index and check` run on a master and two workers of one slot; `copies` with speculative execution.
+Sizes are proportional to the number of schedules: at 200 the round trip has ten million rows.
 
-Saves: tasks fail at random, or executors end. After each there must be every row once, one new
-version, and beside its files exactly those of attempts that were not heard. An attempt that was
-killed while it wrote may leave one file that it did not tell. Round trip: rows written by tasks are
-read with a filter and whole, by the reference and the oracle. The table is then checked by tasks:
-whole, and with one byte of two of its files changed, which must be all that is found. Of every
-worker the most memory it ever held is reported.
+Saves: tasks fail at random, or executors are killed. The table must then have every row once, one
+new version, and no other files than its own and those of attempts that were not committed; a killed
+attempt may leave one file that it did not report. Round trip: the reference and the oracle read
+rows that tasks wrote, all of them and with a filter. Tasks then validate the table, undamaged and
+with one byte changed in two of its files, which must be the only findings. The peak memory of every
+worker is reported.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import pylanceref
 from lanceref.core.errors import LanceError
 from lanceref_spark.distributed_index import build_index
 from lanceref_spark.executor import Tasks
-from lanceref_spark.faulty import FAULTS, FaultySource, unexpected
+from lanceref_spark.faulty import FAULTS, FaultySource, journal_errors
 from lanceref_spark.jobs import Executor, Job, Result, Shared
 from lanceref_spark.session import make_session
 from lanceref_spark.validation import validate_with
@@ -42,55 +42,55 @@ from pyspark.sql import DataFrame, SparkSession
 from lance_conformance.campaigns.faults.spark.cluster import WORKERS, cluster, wait_for_executors
 from lance_conformance.campaigns.runner import Outcome, Plan, Session
 
-Told = tuple[str, list[str]]
-"""What was done, and what is wrong."""
+StepResult = tuple[str, list[str]]
+"""Summary of a step, and its errors."""
 
-Do = Callable[[SparkSession, Path], Told]
-"""A step: it tells what it did, and what is wrong."""
+Step = Callable[[SparkSession, Path], StepResult]
+"""Runs one case in a session, with a folder for its tables."""
 
 ERRORS = LanceError, OSError, PySparkException, Py4JError
-"""What a step may end in; it is a difference and does not end the others."""
+"""Errors of a step, which are differences and do not end the campaign."""
 
-ROWS_OF_A_SCHEDULE = 50_000
-SCHEDULES_OF_A_DEATH, COPIES = 10, 3
+ROWS_PER_SCHEDULE = 50_000
+SCHEDULES_PER_DEATH, COPIES = 10, 3
 
 
 def spark(plan: Plan) -> Iterator[Session]:
-    """Open the part: as many schedules of faults as are planned, and the rest in proportion.
+    """Open the part: the planned number of schedules of faults, and other cases in proportion.
 
     One session of Spark is open at a time: `local`, `cluster` or `speculation`.
     """
     folder = plan.folder.absolute()
-    steps = {name: (where, do) for name, where, do in all_steps(plan)}
-    opened = dict[str, SparkSession]()
+    steps = {name: (kind, step) for name, kind, step in all_steps(plan)}
+    sessions = dict[str, SparkSession]()
     with ExitStack() as stack:
 
         def run(case: str) -> Outcome:
-            where, do = steps[case]
+            kind, step = steps[case]
             try:
-                if where not in opened:
+                if kind not in sessions:
                     stack.close()
-                    opened.clear()
-                    opened[where] = stack.enter_context(_start(where, folder / "cluster"))
-                told, wrong = do(opened[where], folder)
+                    sessions.clear()
+                    sessions[kind] = stack.enter_context(_start(kind, folder / "cluster"))
+                summary, errors = step(sessions[kind], folder)
             except ERRORS:
                 return Outcome("differed", traceback.format_exc().splitlines()[-8:])
-            return Outcome("differed" if wrong else "agreed", [*wrong, told])
+            return Outcome("differed" if errors else "agreed", [*errors, summary])
 
         yield Session(steps, run)
     shutil.rmtree(folder / TABLE, ignore_errors=True)
 
 
-def all_steps(plan: Plan) -> Iterator[tuple[str, str, Do]]:
-    """Yield every step with its name and the session it needs."""
-    rows = ROWS_OF_A_SCHEDULE * plan.count
+def all_steps(plan: Plan) -> Iterator[tuple[str, str, Step]]:
+    """Yield the name of every step, the kind of its session, and the step."""
+    rows = ROWS_PER_SCHEDULE * plan.count
     for seed in plan.seeds:
         yield f"faults/{seed}", "local", partial(save, schedule=draw(seed, 2))
     yield "round trip", "local", partial(round_trip, rows=rows)
     yield "check", "local", check
     yield "check damaged", "local", check_damaged
-    for seed in plan.seeds[::SCHEDULES_OF_A_DEATH]:
-        yield f"deaths/{seed}", "cluster", partial(die, seed=seed)
+    for seed in plan.seeds[::SCHEDULES_PER_DEATH]:
+        yield f"deaths/{seed}", "cluster", partial(save_with_killed_executor, seed=seed)
     yield "index and check", "cluster", index_and_check
     for seed in plan.seeds[:COPIES]:  # the first attempt is slow, and a copy overtakes it
         yield f"copies/{seed}", "speculation", partial(save, schedule={str(seed % 4): ["slow"]})
@@ -103,15 +103,15 @@ SPECULATION = {
     "spark_speculation_multiplier": "1.2",
     "spark_speculation_minTaskRuntime": "500ms",
 }
-"""Settings of a session in which a task that takes long is done twice."""
+"""Settings of a session that runs speculative copies of slow tasks."""
 
 
 @contextmanager
-def _start(where: str, folder: Path) -> Iterator[SparkSession]:
-    """Yield a session: `local` is one JVM, whose tasks are tried three times."""
-    if where != "local":
-        with cluster(folder, **(SPECULATION if where == "speculation" else {})) as made:
-            yield made
+def _start(kind: str, folder: Path) -> Iterator[SparkSession]:
+    """Yield a session: `local` is one JVM, whose tasks have three attempts."""
+    if kind != "local":
+        with cluster(folder, **(SPECULATION if kind == "speculation" else {})) as session:
+            yield session
         return
     session = make_session("local[2,3]")
     session.sparkContext.setLogLevel("OFF")
@@ -127,21 +127,21 @@ PARTITIONS, ROWS = 4, 1000
 
 def draw(seed: int, most: int) -> dict[str, list[str]]:
     """Return the faults of at most `most` attempts of each partition."""
-    luck = random.Random(seed)
-    chosen = [number for number in range(PARTITIONS) if luck.random() < 0.7]
-    return {str(n): luck.choices(FAULTS, k=luck.randint(1, most)) for n in chosen}
+    rng = random.Random(seed)
+    chosen = [number for number in range(PARTITIONS) if rng.random() < 0.7]
+    return {str(n): rng.choices(FAULTS, k=rng.randint(1, most)) for n in chosen}
 
 
-def die(session: SparkSession, folder: Path, seed: int) -> Told:
-    """Save with faults of workers, and one attempt that takes its executor with it."""
+def save_with_killed_executor(session: SparkSession, folder: Path, seed: int) -> StepResult:
+    """Save with faults of workers, one of which kills its executor."""
     fault = f"executor {('before', 'after')[seed // 4 % 2]}"
-    told = save(session, folder, {**draw(seed, 1), str(seed % 4): [fault]})
+    result = save(session, folder, {**draw(seed, 1), str(seed % 4): [fault]})
     wait_for_executors(session, len(WORKERS))
-    return told
+    return result
 
 
-def save(session: SparkSession, folder: Path, schedule: dict[str, list[str]]) -> Told:
-    """Save after a table with faults; tell how many files no version names, and what is wrong."""
+def save(session: SparkSession, folder: Path, schedule: dict[str, list[str]]) -> StepResult:
+    """Append to a table with faults; return the number of orphan files, and errors."""
     session.dataSource.register(FaultySource)
     folder = folder / "save"
     shutil.rmtree(folder, ignore_errors=True)
@@ -152,33 +152,33 @@ def save(session: SparkSession, folder: Path, schedule: dict[str, list[str]]) ->
     frame = session.range(0, ROWS, 1, PARTITIONS)
     frame.write.format("faulty").mode("append").options(**options).save(uri)
     table = pylanceref.dataset(uri)
-    wrong = [] if table.version == 2 else [f"version {table.version} after one save"]
+    errors = [] if table.version == 2 else [f"version {table.version} after one save"]
     rows = sorted(table.to_table()["id"].to_pylist())
     if rows != sorted([*range(7), *range(ROWS)]):
-        wrong.append(f"{len(rows)} rows: {schedule}")
+        errors.append(f"{len(rows)} rows: {schedule}")
     named = {file.path for one in table.get_fragments() for file in one.data_files()}
     orphans = {path.name for path in Path(uri, "data").iterdir()} - named
-    return f"{len(orphans)} orphans", [*wrong, *unexpected(orphans, named, journal)]
+    return f"{len(orphans)} orphans", [*errors, *journal_errors(orphans, named, journal)]
 
 
-def index_and_check(session: SparkSession, folder: Path) -> Told:
-    """Build an index by segments on the executors, and check the table on them."""
+def index_and_check(session: SparkSession, folder: Path) -> StepResult:
+    """Build an index by segments on the executors, and validate the table on them."""
     uri = str(folder / "indexed.lance")
     shutil.rmtree(uri, ignore_errors=True)
     pylanceref.write_dataset(pa.table({"n": range(4000)}), uri, max_rows_per_file=500)
     table = build_index(Tasks(session), uri, "n", "BTREE", shards=8, merged=3)
     filter_ = "n BETWEEN 700 AND 2099"
-    wrong = [] if table.count_rows(filter_) == 1400 else [f"not 1400 rows where {filter_}"]
+    errors = [] if table.count_rows(filter_) == 1400 else [f"not 1400 rows where {filter_}"]
     report = validate_with(Tasks(session), uri, deep=True)
-    wrong += [str(one) for one in report.findings]
-    return f"8 segments merged to 3; {len(report.checked)} units checked", wrong
+    errors += [str(one) for one in report.findings]
+    return f"8 segments merged to 3; {len(report.checked)} units checked", errors
 
 
 TABLE, FRAGMENTS = "round-trip.lance", 8
-"""Name of the table of a round trip below a folder, and its fragments."""
+"""Name of the table of the round trip in a folder, and its number of fragments."""
 
 KINDS = 1000
-"""Different values of the column that a round trip filters by."""
+"""Distinct values of the column that the round trip filters by."""
 
 COLUMNS = (
     "id",
@@ -188,35 +188,35 @@ COLUMNS = (
 )
 
 
-def round_trip(session: SparkSession, folder: Path, rows: int) -> Told:
+def round_trip(session: SparkSession, folder: Path, rows: int) -> StepResult:
     """Write a table, and read it with both readers.
 
-    Rows are compared inside Spark: of a filtered read as sets with their counts, of the whole table
-    by their number and the sum of their hashes, which is that of the frame they were written from.
+    Spark compares rows: those of a filtered read as multisets, those of the whole table by their
+    number and the sum of their hashes, also with the written frame.
     """
     uri = str(folder / TABLE)
     shutil.rmtree(uri, ignore_errors=True)
     frame = session.range(0, rows, 1, FRAGMENTS).selectExpr(*COLUMNS)
     frame.write.format("lance_reference").mode("append").save(uri)
     table = pylanceref.dataset(uri)
-    wrong = [] if table.version == 1 else [f"version {table.version} after one save"]
+    errors = [] if table.version == 1 else [f"version {table.version} after one save"]
     readers = {"reference": "reference", "oracle": "pylance"}
     sums = {name: _sum(_read(session, uri, reader)) for name, reader in readers.items()}
     sums["written"] = _sum(frame)
     if len(set(sums.values())) != 1:
-        wrong.append(f"number and hash of all rows: {sums}")
+        errors.append(f"number and hash of all rows: {sums}")
     filter_ = f"kind = 7 AND id >= {rows // 2}"
     ours, theirs = (_read(session, uri, one, filter_).cache() for one in readers.values())
-    wanted = sum(1 for id_ in range(rows // 2, rows) if id_ % KINDS == 7)
-    found = ours.count()
-    if found != wanted:
-        wrong.append(f"{found} rows where {filter_}, not {wanted}")
+    expected = sum(1 for id_ in range(rows // 2, rows) if id_ % KINDS == 7)
+    count = ours.count()
+    if count != expected:
+        errors.append(f"{count} rows where {filter_}, not {expected}")
     differences = ours.exceptAll(theirs).count(), theirs.exceptAll(ours).count()
     if differences != (0, 0):
-        wrong.append(f"rows only in one of reference and oracle: {differences}")
+        errors.append(f"rows only in one of reference and oracle: {differences}")
     return (
-        f"{rows} rows in {len(table.get_fragments())} fragments, {found} of them by a filter",
-        wrong,
+        f"{rows} rows in {len(table.get_fragments())} fragments, {count} of them by a filter",
+        errors,
     )
 
 
@@ -233,11 +233,11 @@ def _sum(frame: DataFrame) -> tuple[int, int]:
 
 
 MEMORY_MIB = 1024
-"""What a worker may hold."""
+"""Limit of the peak memory of a worker."""
 
 
-class Watched:
-    """An executor whose workers tell how much memory they ever held."""
+class MemoryMonitor:
+    """An executor that records the peak memory of its workers."""
 
     def __init__(self, inner: Executor) -> None:
         self._inner = inner
@@ -246,20 +246,20 @@ class Watched:
     def map(
         self, run: Callable[[Job, Shared], Result], jobs: Sequence[Job], shared: Shared
     ) -> Iterator[Result]:
-        """Yield the results in the order of the jobs, and note the MiB of each worker."""
-        for result, worker, mib in self._inner.map(partial(_watched, run), jobs, shared):
+        """Yield the results in the order of the jobs, and record the MiB of each worker."""
+        for result, worker, mib in self._inner.map(partial(_run_measured, run), jobs, shared):
             self.peaks[worker] = max(mib, self.peaks.get(worker, 0))
             yield result
 
-    def told(self, what: str, wrong: list[str]) -> Told:
-        """Tell also of the peak of each worker, and of workers that held more than they may."""
+    def result(self, summary: str, errors: list[str]) -> StepResult:
+        """Return the summary with the peak of each worker, and the errors with peaks too high."""
         peaks = sorted(self.peaks.items(), key=lambda one: -one[1])
-        told = [f"{worker} held {mib} MiB" for worker, mib in peaks]
-        too_much = [one for one, (_, mib) in zip(told, peaks) if mib > MEMORY_MIB]
-        return "; ".join([what, *told]), wrong + too_much
+        texts = [f"{worker} held {mib} MiB" for worker, mib in peaks]
+        too_high = [text for text, (_, mib) in zip(texts, peaks) if mib > MEMORY_MIB]
+        return "; ".join([summary, *texts]), errors + too_high
 
 
-def _watched(
+def _run_measured(
     run: Callable[[Job, Shared], Result], job: Job, shared: Shared
 ) -> tuple[Result, str, int]:
     result = run(job, shared)
@@ -267,29 +267,29 @@ def _watched(
     return result, f"{socket.gethostname()}:{os.getpid()}", mib
 
 
-def check(session: SparkSession, folder: Path) -> Told:
-    """Check all of the table."""
-    watched = Watched(Tasks(session))
-    report = validate_with(watched, str(folder / TABLE), deep=True)
-    found = [str(one) for one in report.findings]
-    return watched.told(f"{len(report.checked)} units, {len(found)} findings", found)
+def check(session: SparkSession, folder: Path) -> StepResult:
+    """Validate the whole table."""
+    monitor = MemoryMonitor(Tasks(session))
+    report = validate_with(monitor, str(folder / TABLE), deep=True)
+    findings = [str(one) for one in report.findings]
+    return monitor.result(f"{len(report.checked)} units, {len(findings)} findings", findings)
 
 
-def check_damaged(session: SparkSession, folder: Path) -> Told:
-    """Check the table with two files whose last byte is another; put them right again."""
-    uri, watched = str(folder / TABLE), Watched(Tasks(session))
+def check_damaged(session: SparkSession, folder: Path) -> StepResult:
+    """Validate the table while the last byte of two of its files is changed."""
+    uri, monitor = str(folder / TABLE), MemoryMonitor(Tasks(session))
     fragments = pylanceref.dataset(uri).get_fragments()
     names = [one.data_files()[0].path for one in (fragments[1], fragments[-1])]
     for name in names:
         _flip_last(Path(uri, "data", name))
     try:
-        report = validate_with(watched, uri, deep=True)
+        report = validate_with(monitor, uri, deep=True)
     finally:
         for name in names:
             _flip_last(Path(uri, "data", name))
-    hit = {Path(one.file).name for one in report.findings}
-    wrong = [] if hit == set(names) else [f"found in {sorted(hit)}, not in {sorted(names)}"]
-    return watched.told(f"{len(report.findings)} findings in {len(hit)} files", wrong)
+    files = {Path(one.file).name for one in report.findings}
+    errors = [] if files == set(names) else [f"found in {sorted(files)}, not in {sorted(names)}"]
+    return monitor.result(f"{len(report.findings)} findings in {len(files)} files", errors)
 
 
 def _flip_last(path: Path) -> None:

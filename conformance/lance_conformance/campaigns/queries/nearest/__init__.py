@@ -1,1 +1,1 @@
-"""Nearest: the same questions about vectors to both implementations, over the same files."""
+"""Nearest: vector searches by both implementations on the same files."""

@@ -1,10 +1,9 @@
-"""Judging: whether two answers to a question about vectors are the same.
+"""Judging: whether two results of a vector search are equivalent.
 
-Distances must be, to rounding, one by one; a row that only one of both found must be as far to the
-other, which finds it when it is asked for all rows. What an answer was made of is asked for by
-itself: the rows that a filter left out once they were found, and the k f rows with the nearest
-codes that were then refined. A walk over a graph turns where rows are equally far: what it finds is
-judged by a walk that keeps every row.
+Distances must be equal up to rounding; a row that only one implementation finds must have the same
+distance by the other one, in a search for all rows. Intermediate results are searched separately:
+the rows before a postfilter, and the k f rows with the nearest codes before refinement. Searches of
+graphs depend on the order of ties, so that they are compared by searches that visit every row.
 """
 
 from __future__ import annotations
@@ -19,252 +18,261 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 
-from lance_conformance.campaigns.queries.answers import counting
-from lance_conformance.campaigns.queries.nearest.cases import ALL, Question
+from lance_conformance.campaigns.queries.answers import count_bytes
+from lance_conformance.campaigns.queries.nearest.cases import ALL, Search
 from lance_conformance.guarded_call import guarded
 from lance_conformance.oracle import lance
 
-Part: TypeAlias = list[tuple[int, float]]
-"""Ids of rows and their distances, as they came."""
+Neighbors: TypeAlias = list[tuple[int, float]]
+"""Ids of rows and their distances, in the order of the result."""
 
-Found: TypeAlias = list[Part] | str
-"""The rows of each query, or why there are none."""
+Result: TypeAlias = list[Neighbors] | str
+"""The neighbors of each query vector, or an error."""
 
-Pair: TypeAlias = tuple[Found, Found]
-"""What the oracle finds, and what the reference does."""
+Pair: TypeAlias = tuple[Result, Result]
+"""Results of the oracle and of the reference."""
 
 
-SEARCHED = "ANNSubIndex"
-"""What a plan says that searches an index."""
+INDEX_NODE = "ANNSubIndex"
+"""Node of a plan that searches an index."""
 
 
 class Table:
-    """A table that both have open."""
+    """A table, opened by both implementations."""
 
     def __init__(self, path: str) -> None:
         self.path, self._oracle = path, lance().dataset(path)
         self._reference = pylanceref.dataset(path)
 
-    def ask(self, question: Question) -> Pair:
-        """Ask both."""
-        return found(self._oracle, question), found(self._reference, question)
+    def search(self, search: Search) -> Pair:
+        """Run a search by both implementations."""
+        return run_search(self._oracle, search), run_search(self._reference, search)
 
     def passing(self, condition: str) -> frozenset[int]:
-        """Return the ids of the rows for which a condition holds."""
+        """Return the ids of the rows that pass a filter."""
         rows = self._oracle.to_table(filter=condition, columns=[], with_row_id=True)
         return frozenset(rows["_rowid"].to_pylist())
 
-    def far(self, question: Question) -> float:
-        """Return the distance of a row that is far, by those that the oracle finds."""
-        some = found(self._oracle, question.but(k=60).scanned(filter=None, prefilter=None))
-        return next((part[-1][1] for part in reversed(parts_of(some)) if part), 1.0)
+    def distant(self, search: Search) -> float:
+        """Return the distance of a distant row, as the oracle finds it."""
+        farther = search.with_nearest(k=60).with_scan(filter=None, prefilter=None)
+        results = neighbors_of(run_search(self._oracle, farther))
+        return next((rows[-1][1] for rows in reversed(results) if rows), 1.0)
 
-    def misread(self, question: Question) -> str:
-        """Say what ours reads that it need not, or does not read that it should; else nothing.
+    def read_error(self, search: Search) -> str:
+        """Return an unnecessary or missing read of the reference, or an empty text.
 
-        What an index answers alone is asked: without a filter, with its own distances.
+        Checked for searches by the index alone: without a filter, and with its distances.
         """
-        alone = {"refine_factor", "use_index", "metric"}.isdisjoint(question.nearest)
-        if not alone or "filter" in question.scan:
+        is_exact = not {"refine_factor", "use_index", "metric"}.isdisjoint(search.nearest)
+        if is_exact or "filter" in search.scan:
             return ""
-        asked = question.scanned(fast_search=True)
-        plan = guarded(lambda: scanner(self._oracle, asked).explain_plan()).value
-        if plan is None or SEARCHED not in str(plan):
+        fast = search.with_scan(fast_search=True)
+        plan = guarded(lambda: scanner(self._oracle, fast).explain_plan()).value
+        if plan is None or INDEX_NODE not in str(plan):
             return ""
         dataset = pylanceref.dataset(self.path)
-        counted = counting(dataset)
-        if isinstance(found(dataset, asked), str):
+        stats = count_bytes(dataset)
+        if isinstance(run_search(dataset, fast), str):
             return ""
-        if not counted["_indices"].read_bytes:
+        if not stats["_indices"].read_bytes:
             return "the index is not read"
-        read = counted["data"].read_bytes
+        read = stats["data"].read_bytes
         return f"{read} bytes of data are read" if read else ""
 
 
-def found(dataset: Any, question: Question) -> Found:
-    """Return what a question finds in a table."""
-    told = guarded(lambda: parts(scanner(dataset, question).to_table(), question))
-    return told.value if isinstance(told.value, list) else told.error
+def run_search(dataset: Any, search: Search) -> Result:
+    """Return the result of a search."""
+    call = guarded(lambda: split_queries(scanner(dataset, search).to_table(), search))
+    return call.value if isinstance(call.value, list) else call.error
 
 
-def scanner(dataset: Any, question: Question) -> Any:
-    """Return the scan that a question is."""
+def scanner(dataset: Any, search: Search) -> Any:
+    """Return the scanner of a search."""
     return dataset.scanner(
-        nearest=question.nearest, columns=["_distance"], with_row_id=True, **question.scan
+        nearest=search.nearest, columns=["_distance"], with_row_id=True, **search.scan
     )
 
 
-def parts(table: pa.Table, question: Question) -> list[Part]:
-    """Cut what is found into what each query of several has."""
+def split_queries(table: pa.Table, search: Search) -> list[Neighbors]:
+    """Return the neighbors of each query vector."""
     rows = list(zip(table["_rowid"].to_pylist(), table["_distance"].to_pylist(), strict=True))
     if "query_index" not in table.schema.names:
         return [rows]
-    numbered = zip(table["query_index"].to_pylist(), rows, strict=True)
-    own = {number: [row for _, row in some] for number, some in groupby(numbered, itemgetter(0))}
-    return [own.get(number, []) for number in range(len(np.atleast_2d(question.nearest["q"])))]
+    pairs = zip(table["query_index"].to_pylist(), rows, strict=True)
+    by_query = {
+        number: [row for _, row in group] for number, group in groupby(pairs, itemgetter(0))
+    }
+    return [by_query.get(number, []) for number in range(len(np.atleast_2d(search.nearest["q"])))]
 
 
-LENGTH_ROOM = 1e-6
-"""By how much distances may differ, as a share of what they are sums with: squared lengths."""
+LENGTH_TOLERANCE = 1e-6
+"""Tolerance of distances, as a share of squared lengths of vectors, which they are sums of."""
 
 SAME, ROUNDED, TIED, WALKED, REFUSED = "same", "rounded", "tied", "walked", "refused"
-"""What is fine: equal bits; equal rows; equal but for rows as far as others; the same when every
-row is walked to; no answer."""
+"""Allowed verdicts: equal bits; equal rows; equal except rows of equal distance; equal in a search
+of all nodes of a graph; refused by both."""
 
-FINE = (SAME, ROUNDED, TIED, WALKED, REFUSED)
+ALLOWED = (SAME, ROUNDED, TIED, WALKED, REFUSED)
 
 ONE_REFUSED, OTHER_NUMBER = "refused by one", "other number of answers"
 NOT_IN_ORDER, TWICE = "not in order", "a row twice"
-WRONG = (ONE_REFUSED, OTHER_NUMBER, NOT_IN_ORDER, TWICE)
-"""What nothing explains."""
+DEFINITE = (ONE_REFUSED, OTHER_NUMBER, NOT_IN_ORDER, TWICE)
+"""Differences that further searches cannot explain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Judges answers about one table with an index of a `metric`.
+    """Judges results of one table with an index of a `metric`.
 
-    `ask` asks both, `passing` says for which rows a condition holds; of `graphs` a walk that keeps
-    all rows finds all.
+    `search` runs a search by both implementations; `passing` returns the rows of a filter.
     """
 
-    ask: Callable[[Question], Pair]
+    search: Callable[[Search], Pair]
     passing: Callable[[str], Collection[int]]
     metric: str
-    graphs: bool
+    has_graphs: bool
 
-    def verdict(self, question: Question, pair: Pair) -> str:
-        """Return one of `FINE`, or what differs."""
-        word = compared(question, pair)
-        if word == TIED and not self._found_by_both(question, pair):
+    def verdict(self, search: Search, pair: Pair) -> str:
+        """Return one of `ALLOWED`, or the difference."""
+        word = compare(search, pair)
+        if word == TIED and not self._found_by_both(search, pair):
             return "rows that the other does not find"
-        if word in (*FINE, *WRONG):
+        if word in (*ALLOWED, *DEFINITE):
             return word
-        if question.late_filter is not None:
-            return self._before_filter(question, pair, question.late_filter) or word
-        if self._refined(question, pair):
+        if search.postfilter is not None:
+            return self._before_postfilter(search, pair, search.postfilter) or word
+        if self._is_refinement(search, pair):
             return TIED
-        every = question.but(ef=ALL * 8)
-        if self.graphs and question != every and self.verdict(every, self.ask(every)) in FINE:
-            return WALKED
+        full = search.with_nearest(ef=ALL * 8)
+        if self.has_graphs and search != full:
+            return WALKED if self.verdict(full, self.search(full)) in ALLOWED else word
         return word
 
-    def _found_by_both(self, question: Question, pair: Pair) -> bool:
-        """Whether each of both finds the rows of the other, as far, when it is asked for all."""
-        whole = question.scanned(filter=None, prefilter=None) if question.late_filter else question
-        every = self.ask(whole.but(k=ALL, ef=ALL * 8))
-        return not any(isinstance(one, str) for one in every) and all(
-            abs(near - dict(all_rows).get(row, np.inf)) <= room_of(question, part)
-            for found, other in zip(pair, reversed(every), strict=True)
-            for part, all_rows in zip(parts_of(found), parts_of(other), strict=True)
-            for row, near in part
+    def _found_by_both(self, search: Search, pair: Pair) -> bool:
+        """Whether each implementation finds the rows of the other in a search for all rows."""
+        is_late = search.postfilter is not None
+        full = search.with_scan(filter=None, prefilter=None) if is_late else search
+        results = self.search(full.with_nearest(k=ALL, ef=ALL * 8))
+        return not any(isinstance(one, str) for one in results) and all(
+            abs(distance - dict(all_rows).get(row, np.inf)) <= tolerance_of(search, rows)
+            for result, other in zip(pair, reversed(results), strict=True)
+            for rows, all_rows in zip(neighbors_of(result), neighbors_of(other), strict=True)
+            for row, distance in rows
         )
 
-    def _before_filter(self, question: Question, pair: Pair, condition: str) -> str:
-        """Judge what there was before rows were left out; nothing where others were."""
-        whole = question.scanned(filter=None, prefilter=None)
-        before, kept = self.ask(whole), self.passing(condition)
-        for found, all_found in zip(pair, before, strict=True):
-            if found != [[row for row in part if row[0] in kept] for part in parts_of(all_found)]:
+    def _before_postfilter(self, search: Search, pair: Pair, condition: str) -> str:
+        """Return the allowed verdict on the rows before the postfilter, or an empty text."""
+        unfiltered = search.with_scan(filter=None, prefilter=None)
+        before, passing = self.search(unfiltered), self.passing(condition)
+        for result, complete in zip(pair, before, strict=True):
+            lists = neighbors_of(complete)
+            if result != [[row for row in rows if row[0] in passing] for rows in lists]:
                 return ""
-        word = self.verdict(whole, before)
-        return word if word in FINE else ""
+        word = self.verdict(unfiltered, before)
+        return word if word in ALLOWED else ""
 
-    def _refined(self, question: Question, pair: Pair) -> bool:
-        """Whether both have the nearest of the k f rows with the nearest codes, which are alike.
+    def _is_refinement(self, search: Search, pair: Pair) -> bool:
+        """Whether both results are the nearest of the k f rows with the nearest codes.
 
-        Rows outside the index have no codes: a search that is not fast looks at all of them, and
+        Rows outside the index have no codes: a search that is not fast visits all of them, and
         refines the others even without a factor.
         """
-        whole = question.but("refine_factor", k=ALL, ef=ALL * 8)
-        codes = whole.scanned(fast_search=True)
-        exactly = {"use_index": False, "metric": question.nearest.get("metric", self.metric)}
-        plain = whole.but("ef", **exactly).scanned(fast_search=None)
-        by_codes, (every, _), (exact, _) = map(self.ask, (codes, whole, plain))
-        answered = not any(isinstance(one, str) for one in (*by_codes, every, exact))
-        if question == codes or not answered or self.verdict(codes, by_codes) not in FINE:
+        full = search.with_nearest("refine_factor", k=ALL, ef=ALL * 8)
+        codes = full.with_scan(fast_search=True)
+        exactly = {"use_index": False, "metric": search.nearest.get("metric", self.metric)}
+        flat = full.with_nearest("ef", **exactly).with_scan(fast_search=None)
+        by_codes, (every, _), (exact, _) = map(self.search, (codes, full, flat))
+        is_complete = not any(isinstance(one, str) for one in (*by_codes, every, exact))
+        if search == codes or not is_complete or self.verdict(codes, by_codes) not in ALLOWED:
             return False
         outside = [
-            dict(all_rows).keys() - dict(coded).keys()
-            for all_rows, coded in zip(parts_of(every), parts_of(by_codes[0]), strict=True)
+            dict(rows).keys() - dict(coded).keys()
+            for rows, coded in zip(neighbors_of(every), neighbors_of(by_codes[0]), strict=True)
         ]
         return all(
-            is_refined(question, *some)
-            for found, own in zip(pair, by_codes, strict=True)
-            for some in zip(parts_of(found), parts_of(own), outside, parts_of(exact), strict=True)
+            is_refined(search, *lists)
+            for result, coded in zip(pair, by_codes, strict=True)
+            for lists in zip(
+                *(neighbors_of(result), neighbors_of(coded), outside, neighbors_of(exact)),
+                strict=True,
+            )
         )
 
 
 def is_refined(
-    question: Question, found: Part, codes: Part, outside: Collection[int], exact: Part
+    search: Search, rows: Neighbors, codes: Neighbors, outside: Collection[int], exact: Neighbors
 ) -> bool:
-    """Return whether rows found are the nearest of those outside the index and those by codes.
+    """Return whether rows are the nearest of those outside the index and those by codes.
 
-    Their distances are exact. Of the codes that are as far as the last of k f any may have been
-    looked at.
+    Their distances must be exact. Of the codes with the distance of the last of k f, any may have
+    been refined.
     """
-    room, distances = room_of(question, codes), dict(exact)
-    last = [near for _, near in codes][: question.k * question.nearest.get("refine_factor", 1)][-1:]
-    far, worst = max(last, default=0.0), found[-1][1] if len(found) == question.k else np.inf
-    looked_at = {row for row, near in codes if near <= far + room} | {*outside}
-    needed = {row for row, near in codes if near < far - room} | {*outside}
-    right = all(
-        row in looked_at and abs(near - distances.get(row, np.inf)) <= room_of(question, exact)
-        for row, near in found
+    tolerance, distances = tolerance_of(search, codes), dict(exact)
+    count = search.k * search.nearest.get("refine_factor", 1)
+    limit = max([distance for _, distance in codes][:count][-1:], default=0.0)
+    worst = rows[-1][1] if len(rows) == search.k else np.inf
+    candidates = {row for row, distance in codes if distance <= limit + tolerance} | {*outside}
+    required = {row for row, distance in codes if distance < limit - tolerance} | {*outside}
+    are_exact = all(
+        row in candidates
+        and abs(distance - distances.get(row, np.inf)) <= tolerance_of(search, exact)
+        for row, distance in rows
     )
-    return right and all(
-        row in dict(found) or distances.get(row, np.inf) >= worst - room for row in needed
+    return are_exact and all(
+        row in dict(rows) or distances.get(row, np.inf) >= worst - tolerance for row in required
     )
 
 
-def compared(question: Question, pair: Pair) -> str:
-    """Return one of `FINE`, or what differs; of several queries the worst."""
+def compare(search: Search, pair: Pair) -> str:
+    """Return one of `ALLOWED`, or the difference; the worst of several query vectors."""
     theirs, ours = pair
     if isinstance(theirs, str) or isinstance(ours, str):
         return REFUSED if isinstance(theirs, str) and isinstance(ours, str) else ONE_REFUSED
     if len(theirs) != len(ours):
         return OTHER_NUMBER
-    words = [_compared_part(question, *both) for both in zip(theirs, ours, strict=True)]
-    return max(words, key=lambda word: FINE.index(word) if word in FINE else len(FINE))
+    words = [_compare_neighbors(search, *both) for both in zip(theirs, ours, strict=True)]
+    return max(words, key=lambda word: ALLOWED.index(word) if word in ALLOWED else len(ALLOWED))
 
 
-def _compared_part(question: Question, theirs: Part, ours: Part) -> str:
-    """Compare the answers to one query; rows at the end of a range may be in it or not."""
+def _compare_neighbors(search: Search, theirs: Neighbors, ours: Neighbors) -> str:
+    """Compare the neighbors of one query vector; rows at the bounds of a range are optional."""
     if theirs == ours:
         return SAME
-    room = room_of(question, [*theirs, *ours])
-    for part in (theirs, ours):
-        if sorted(near for _, near in part) != [near for _, near in part]:
+    tolerance = tolerance_of(search, [*theirs, *ours])
+    for rows in (theirs, ours):
+        if sorted(distance for _, distance in rows) != [distance for _, distance in rows]:
             return NOT_IN_ORDER
-        if len(dict(part)) != len(part):
+        if len(dict(rows)) != len(rows):
             return TWICE
-    wanted, found = (
-        [one for one in part if all(abs(one[1] - end) > room for end in question.ends)]
-        for part in (theirs, ours)
+    expected, found = (
+        [one for one in rows if all(abs(one[1] - bound) > tolerance for bound in search.bounds)]
+        for rows in (theirs, ours)
     )
-    if len(wanted) != len(found):
+    if len(expected) != len(found):
         return "other number of rows"
-    pairs = [(near, other) for (_, near), (_, other) in zip(wanted, found, strict=True)]
-    pairs += [(near, dict(theirs).get(row, near)) for row, near in ours]
-    if any(abs(near - other) > room for near, other in pairs):
+    pairs = [(first, second) for (_, first), (_, second) in zip(expected, found, strict=True)]
+    pairs += [(distance, dict(theirs).get(row, distance)) for row, distance in ours]
+    if any(abs(first - second) > tolerance for first, second in pairs):
         return "other distances"
-    return ROUNDED if dict(wanted).keys() == dict(found).keys() else TIED
+    return ROUNDED if dict(expected).keys() == dict(found).keys() else TIED
 
 
-def room_of(question: Question, part: Part) -> float:
-    """Return by how much distances of some rows may differ."""
-    far = max([1.0, *(abs(near) for _, near in part)])
-    return max(question.room * far, LENGTH_ROOM * question.length)
+def tolerance_of(search: Search, rows: Neighbors) -> float:
+    """Return the tolerance of the distances of rows."""
+    largest = max([1.0, *(abs(distance) for _, distance in rows)])
+    return max(search.tolerance * largest, LENGTH_TOLERANCE * search.squared_length)
 
 
 def agreement(pair: Pair) -> float:
-    """Return which share of the rows that both found is the same."""
+    """Return the share of rows that are in both results."""
     sums = [
-        (len(dict(part).keys() & dict(other).keys()), max(len(part), len(other)))
-        for part, other in zip(*map(parts_of, pair), strict=False)
+        (len(dict(first).keys() & dict(second).keys()), max(len(first), len(second)))
+        for first, second in zip(*map(neighbors_of, pair))
     ]
-    return sum(alike for alike, _ in sums) / max(1, sum(most for _, most in sums))
+    return sum(common for common, _ in sums) / max(1, sum(most for _, most in sums))
 
 
-def parts_of(found: Found) -> list[Part]:
-    """Return what each query found; nothing where there is no answer."""
-    return [] if isinstance(found, str) else found
+def neighbors_of(result: Result) -> list[Neighbors]:
+    """Return the neighbors of each query vector, or an empty list for an error."""
+    return [] if isinstance(result, str) else result

@@ -1,4 +1,4 @@
-"""Running: a case's table is made, both are asked, and what comes of it is kept."""
+"""Running: writes the table of a case, runs searches by both implementations, and judges them."""
 
 from __future__ import annotations
 
@@ -10,111 +10,102 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
+from lance_conformance.campaigns.queries.nearest import judging
 from lance_conformance.campaigns.queries.nearest.cases import (
-    SIDES,
+    IMPLEMENTATIONS,
     STEPS,
     Case,
-    Maker,
-    Side,
+    Implementation,
+    TableWriter,
     cases,
-    question,
+    draw_search,
 )
-from lance_conformance.campaigns.queries.nearest.judging import (
-    FINE,
-    REFUSED,
-    WALKED,
-    Judge,
-    Table,
-    agreement,
-)
-from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, judged
+from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, outcome_of
 from lance_conformance.guarded_call import CallResult, guarded
 
-MODULES: dict[Side, str] = {"oracle": "lance", "reference": "pylanceref"}
-"""Who makes tables."""
+MODULES: dict[Implementation, str] = {"oracle": "lance", "reference": "pylanceref"}
+"""Modules of the implementations."""
 
 
-class Run:
-    """One case with one seed, its table at `path`; what comes of it is counted.
+class CaseRun:
+    """A run of one case with one seed and a table at `path`, which counts verdicts.
 
-    `alike` is the sum of agreements over `compared` answers.
+    The count `alike` is the sum of agreements over `compared` results.
     """
 
     def __init__(self, case: Case, seed: int, path: Path) -> None:
         self._case, self._seed, self._path = case, seed, path
-        self._rng, self._maker = Random(f"{seed} {case.name}"), Maker(case, seed)
+        self._rng, self._writer = Random(f"{seed} {case.name}"), TableWriter(case, seed)
         self._counts: Counter[str] = Counter()
         self._alike = 0.0
         self._differences = list[str]()
 
-    def run(self, questions: int) -> Outcome:
-        """Make the table and ask."""
-        made = self._made(self._maker, self._case.side)
-        if made.error:
-            (other,) = (side for side in SIDES if side != self._case.side)
-            if not self._made(Maker(self._case, self._seed), other).error:
-                self._differs(f"only {self._case.side} makes no index: {made.error}")
+    def run(self, searches: int) -> Outcome:
+        """Write the table, and run searches."""
+        result = self._write(self._writer, self._case.writer)
+        if result.error:
+            (other,) = (one for one in IMPLEMENTATIONS if one != self._case.writer)
+            if not self._write(TableWriter(self._case, self._seed), other).error:
+                self._add_difference(f"only {self._case.writer} makes no index: {result.error}")
                 return Outcome("differed", self._differences)
-            return Outcome("refused", (f"no index: {made.error[:80]}",))
-        for step in self._maker.steps:
-            self._change(step)
-        table = Table(str(self._path))
-        for _ in range(questions):
-            self._ask(table)
-        return judged(self._differences, counts={**self._counts, "alike": self._alike})
+            return Outcome("refused", (f"no index: {result.error[:80]}",))
+        for step in self._writer.steps:
+            self._run_step(step)
+        table = judging.Table(str(self._path))
+        for _ in range(searches):
+            self._search(table)
+        return outcome_of(self._differences, {**self._counts, "alike": self._alike})
 
-    def _made(self, maker: Maker, side: Side) -> CallResult:
-        """Let one side make the table, over what was there."""
+    def _write(self, writer: TableWriter, name: Implementation) -> CallResult:
+        """Write the table by one implementation, in place of an earlier one."""
         shutil.rmtree(self._path, ignore_errors=True)
-        return guarded(lambda: maker.make(import_module(MODULES[side]), str(self._path)))
+        return guarded(lambda: writer.write(import_module(MODULES[name]), str(self._path)))
 
-    def _change(self, step: str) -> None:
-        """Let one side do a step, or else the other; neither may be able to.
+    def _run_step(self, step: str) -> None:
+        """Run a step by one implementation or, if it fails, by the other, which must fail too.
 
-        The oracle does not bring graphs of bits up to date (D.index.vector-hamming-graphs).
+        The oracle does not update hamming graphs (D.index.vector-hamming-graphs).
         """
-        one, other = self._rng.sample(SIDES, 2)
-        if self._case.graphs and self._case.metric == "hamming":
-            one = other = "reference"
-        told = self._changed(one, step)
-        if told.error and (one == other or not self._changed(other, step).error):
-            self._differs(f"{one} alone does not {step}: {told.error}")
+        first, second = self._rng.sample(IMPLEMENTATIONS, 2)
+        if self._case.has_graphs and self._case.metric == "hamming":
+            first = second = "reference"
+        error = self._step_error(first, step)
+        if error and (first == second or not self._step_error(second, step)):
+            self._add_difference(f"{first} alone does not {step}: {error}")
 
-    def _changed(self, side: Side, step: str) -> CallResult:
-        dataset = import_module(MODULES[side]).dataset(str(self._path))
-        return guarded(lambda: STEPS[step](dataset, self._maker))
+    def _step_error(self, name: Implementation, step: str) -> str:
+        dataset = import_module(MODULES[name]).dataset(str(self._path))
+        return guarded(lambda: STEPS[step](dataset, self._writer)).error
 
-    def _ask(self, table: Table) -> None:
-        """Ask a question, and judge the answers."""
-        asked = question(self._maker, self._rng, table.far)
-        pair = table.ask(asked)
-        judge = Judge(table.ask, table.passing, self._case.metric, self._case.graphs)
-        word = judge.verdict(asked, pair)
+    def _search(self, table: judging.Table) -> None:
+        """Run a search, and judge the results."""
+        search = draw_search(self._writer, self._rng, table.distant)
+        pair = table.search(search)
+        judge = judging.Judge(table.search, table.passing, self._case.metric, self._case.has_graphs)
+        word = judge.verdict(search, pair)
         self._counts[f"answers {word}"] += 1
-        if word != REFUSED:
+        if word != judging.REFUSED:
             self._counts["compared"] += 1
-            self._alike += agreement(pair) if word == WALKED else word in FINE
-        wrong = table.misread(asked) if word in FINE else word
-        if wrong:
-            theirs, ours = (str(found)[:400] for found in pair)
-            told = f"{wrong}: {asked.told}"
-            self._differs(f"{told}\n    oracle    {theirs}\n    reference {ours}\n    table")
+            self._alike += (
+                judging.agreement(pair) if word == judging.WALKED else word in judging.ALLOWED
+            )
+        if error := table.read_error(search) if word in judging.ALLOWED else word:
+            theirs, ours = (str(result)[:400] for result in pair)
+            results = f"    oracle    {theirs}\n    reference {ours}"
+            self._add_difference(f"{error}: {search.description}\n{results}\n    table")
 
-    def _differs(self, what: str) -> None:
-        self._differences.append(f"{what} {self._maker.told}")
+    def _add_difference(self, text: str) -> None:
+        self._differences.append(f"{text} {self._writer.description}")
 
 
-LEAST_AGREEMENT = 0.97
-"""Which share of the rows both must find, per type, metric and numbers."""
-
-QUESTIONS = 6
-"""Questions to each table."""
+LEAST_AGREEMENT, SEARCHES = 0.97, 6
+"""Least share of rows that both find, by index type, metric and elements; searches of a table."""
 
 
 def nearest(plan: Plan) -> Iterator[Session]:
-    """Open the part: as many of all cases as are planned, drawn by the seed.
+    """Open the part: the planned number of cases, drawn by the seed.
 
-    Tables whose answers differ are kept in the folder of the part.
+    Tables with different results remain in the folder of the part.
     """
     chosen = {case.name: case for case in cases()}
     names = list(chosen)
@@ -123,17 +114,17 @@ def nearest(plan: Plan) -> Iterator[Session]:
     def run(name: str) -> Outcome:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "table")
-            outcome = Run(chosen[name], plan.seed, path).run(QUESTIONS)
+            outcome = CaseRun(chosen[name], plan.seed, path).run(SEARCHES)
             if outcome.verdict == "differed" and path.exists():
-                kept = plan.folder / name.replace("/", "_")
-                shutil.copytree(path, kept, dirs_exist_ok=True)
+                copy = plan.folder / name.replace("/", "_")
+                shutil.copytree(path, copy, dirs_exist_ok=True)
         return outcome
 
     yield Session(names[: plan.count], run)
 
 
-def too_few_alike(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
-    """Yield the types, metrics and numbers of which the two find too few of the same rows."""
+def low_agreement(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield the types, metrics and types of elements with too low an judging.agreement."""
     sums: dict[str, list[float]] = {}
     for case, one in outcomes.items():
         cell = sums.setdefault("/".join(case.split("/")[1:4]), [0.0, 0.0])
@@ -144,4 +135,4 @@ def too_few_alike(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
             yield f"  {name}: {alike / compared:.3f} of the rows are the same"
 
 
-PARTS = (Part("nearest", 1000, nearest, conclude=too_few_alike),)
+PARTS = (Part("nearest", 1000, nearest, conclude=low_agreement),)

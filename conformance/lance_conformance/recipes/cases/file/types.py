@@ -1,4 +1,4 @@
-"""Cases of types: every type in one file, extensions, odd pages drawn by chance."""
+"""Cases of types: every type in one file, extensions, noncanonical pages drawn by chance."""
 
 from __future__ import annotations
 
@@ -83,15 +83,16 @@ class _Chance:
         return pa.ListArray.from_arrays(ends, items(int(offsets[-1])), mask=mask)
 
 
-def odd(version: FileVersion, seed: int, nested: bool) -> Callable[[], Input]:
-    """Return a maker of the odd file of a seed, which only a checkout can make."""
+def varied(version: FileVersion, seed: int, nested: bool) -> Callable[[], Input]:
+    """Return a maker of a noncanonical file drawn from a seed; it needs a checkout."""
 
     def make() -> Input:
         table = _Chance(seed).nested() if nested else _Chance(seed).flat()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, DATA)
-            chance = testing_module("oddities").Chance(seed)
-            testing_module("odd_files").odd_file(path, table, version, chance)
+            sampler = testing_module("noncanonical.variations").VariationSampler(seed)
+            files = testing_module("noncanonical.files")
+            files.write_noncanonical_file(path, table, version, sampler)
             return Input({DATA: path.read_bytes()}, table, made_by="hand")
 
     return make
@@ -168,7 +169,7 @@ CASES: tuple[Recipe, ...] = (
     *cases("file/{2.0,2.1,2.2,2.3}/types/packed", "packed rows, by the shorter of the two keys",
         "L.file.schema.num-columns", _KEYED),
     *(case(f"file/{version}/odd/{name}-{seed}", f"{title}, encoded by chance",
-            ("L.page.layers.code", "L.page.miniblock.log"), odd(version, seed, name == "nested"))
+            ("L.page.layers.code", "L.page.miniblock.log"), varied(version, seed, name == "nested"))
         for version, name, title, seed in _ODD),
     case("file/0.1/types/rare", "23 columns of three rows, each of another type",
         "L.legacy.plain.values", _rare("0.1")),

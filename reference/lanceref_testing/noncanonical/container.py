@@ -1,10 +1,9 @@
-"""Odd containers: buffers in any order, between them more room than they need.
+"""Container: the parts of a file in any order that is legal, with gaps between them.
 
-The buffers of all pages are mixed, gaps of whole blocks lie between them, buffers of the
-application before and after the descriptor, and every message is spelled as `odd_wire` likes. The
-sloppy oddities break rules that bind writers alone: other bytes as padding, two buffers of the same
-bytes stored once, column metadata in any order and apart from each other, in 2.0 buffers that begin
-anywhere.
+The buffers of all pages are shuffled, with gaps of whole blocks between them; application buffers
+precede and follow the descriptor; messages are serialized by `noncanonical.wire`. The variations in
+`WRITER_VIOLATIONS` break rules that bind writers alone: random bytes as padding, equal buffers
+stored once, column metadata in any order with gaps, unaligned buffers in 2.0.
 """
 
 from __future__ import annotations
@@ -24,32 +23,32 @@ from lanceref.file.schema import LanceSchema
 from lanceref.proto import file2_pb2, file_pb2
 from lanceref.storage import Sink
 
-from lanceref_testing.odd_wire import spell
-from lanceref_testing.oddities import Chance
+from lanceref_testing.noncanonical.variations import VariationSampler
+from lanceref_testing.noncanonical.wire import serialize
 
 HOST = "type.googleapis.com"
-"""What may lie before the name of a message in an `Any`."""
+"""Host that may precede the name of a message in the type URL of an `Any`."""
 
 Slot = tuple[int, int, int]
-"""Where a buffer is listed: column, page (-1 is the column itself), number in its list."""
+"""Owner of a buffer: column, page (-1 is the column itself), index in its list."""
 
 
-class OddContainer:
-    """Writes the bytes of a file around pages that are encoded already."""
+class ContainerWriter:
+    """Writes encoded pages, and the metadata of their file."""
 
-    def __init__(self, sink: Sink, rng: Chance, version: FileVersion) -> None:
+    def __init__(self, sink: Sink, rng: VariationSampler, version: FileVersion) -> None:
         self._sink, self._rng, self._version = sink, rng, version
         self._known: dict[bytes, Extent] = {}
 
     def write(self, data: Buffer) -> Extent:
-        """Write a buffer where buffers may begin, after a gap or not; return where it lies."""
+        """Write a buffer, aligned and after a gap or not; return its extent."""
         stored = bytes(memoryview(pa.py_buffer(data)))
-        if stored in self._known and self._rng.odd("equal buffers stored once"):
+        if stored in self._known and self._rng.varies("equal buffers stored once"):
             return self._known[stored]
-        if self._rng.odd("gaps between buffers", 0.2):
+        if self._rng.varies("gaps between buffers", 0.2):
             self._pad(ALIGNMENT * self._rng.choice((1, 3)))
         self._known[stored] = self._append(stored)
-        if self._version > V2_0 or not self._rng.odd("buffers that begin anywhere"):
+        if self._version > V2_0 or not self._rng.varies("unaligned buffers"):
             self._pad(-self._sink.position % ALIGNMENT)
         return self._known[stored]
 
@@ -59,85 +58,87 @@ class OddContainer:
         return extent
 
     def _pad(self, size: int) -> None:
-        odd = size and self._rng.odd("other bytes as padding")
-        self._sink.write(self._rng.randbytes(size) if odd else b"H" * size)
+        is_random = size and self._rng.varies("other bytes as padding")
+        self._sink.write(self._rng.randbytes(size) if is_random else b"H" * size)
 
     def finish(self, schema: LanceSchema, columns: Sequence[EncodedColumn], num_rows: int) -> None:
-        """Write the buffers of all columns and the description of the file."""
+        """Write the buffers of all columns, the metadata and the footer."""
         rng = self._rng
-        placed = self._place(columns)
-        messages = [self._column(column, i, placed) for i, column in enumerate(columns)]
+        extents_by_slot = self._write_buffers(columns)
+        messages = [
+            self._column_metadata(column, i, extents_by_slot) for i, column in enumerate(columns)
+        ]
         others = []
-        if rng.odd("buffers of the application"):
+        if rng.varies("buffers of the application"):
             sizes = rng.choices((0, 1, 64, 100), k=rng.randint(1, 3))
             others = [self.write(rng.randbytes(size)) for size in sizes]
         descriptor = file_pb2.FileDescriptor(schema=schema_message(schema), length=num_rows)
         self._pad(-self._sink.position % ALIGNMENT)
-        first = self._append(spell(rng, descriptor))
-        if rng.odd("buffers after the descriptor"):
+        first = self._append(serialize(rng, descriptor))
+        if rng.varies("buffers after the descriptor"):
             self._pad(-self._sink.position % ALIGNMENT)
             others.append(self._append(rng.randbytes(70)))
         start = self._sink.position
-        metadata = self._metadata(messages)
-        tables = [self._table(metadata), self._table([first, *others])]
-        if rng.odd("a gap before the footer"):
+        metadata = self._write_metadata(messages)
+        tables = [self._write_table(metadata), self._write_table([first, *others])]
+        if rng.varies("a gap before the footer"):
             self._pad(rng.randint(1, 9))
         counts = (1 + len(others), len(metadata))
         words = FOOTER_WORDS[self._version]
         self._append(struct.pack("<QQQIIHH4s", start, *tables, *counts, *words, MAGIC))
 
-    def _place(self, columns: Sequence[EncodedColumn]) -> dict[Slot, Extent]:
-        """Write the buffers of pages and columns in any order."""
+    def _write_buffers(self, columns: Sequence[EncodedColumn]) -> dict[Slot, Extent]:
+        """Write the buffers of pages and columns in any order; return their extents."""
         slots: list[tuple[Slot, Buffer]] = []
         for number, column in enumerate(columns):
             slots += [((number, -1, i), data) for i, data in enumerate(column.buffers)]
             for at, page in enumerate(column.pages):
                 slots += [((number, at, i), data) for i, data in enumerate(page.buffers)]
-        if self._rng.odd("buffers of pages mixed"):
+        if self._rng.varies("shuffled buffers of pages"):
             self._rng.shuffle(slots)
         return {slot: self.write(data) for slot, data in slots}
 
-    def _column(
-        self, column: EncodedColumn, number: int, placed: dict[Slot, Extent]
+    def _column_metadata(
+        self, column: EncodedColumn, number: int, extents_by_slot: dict[Slot, Extent]
     ) -> file2_pb2.ColumnMetadata:
-        extents = [placed[number, -1, i] for i in range(len(column.buffers))]
+        extents = [extents_by_slot[number, -1, i] for i in range(len(column.buffers))]
         message = file2_pb2.ColumnMetadata(
-            encoding=self._direct(column.encoding, COLUMN_TYPE),
+            encoding=self._direct_encoding(column.encoding, COLUMN_TYPE),
             buffer_offsets=[extent.offset for extent in extents],
             buffer_sizes=[extent.size for extent in extents],
         )
         for at, page in enumerate(column.pages):
-            extents = [placed[number, at, i] for i in range(len(page.buffers))]
+            extents = [extents_by_slot[number, at, i] for i in range(len(page.buffers))]
             message.pages.add(
                 length=page.num_rows,
-                encoding=self._direct(page.encoding, PAGE_TYPE[self._version]),
+                encoding=self._direct_encoding(page.encoding, PAGE_TYPE[self._version]),
                 priority=page.priority,
                 buffer_offsets=[extent.offset for extent in extents],
                 buffer_sizes=[extent.size for extent in extents],
             )
         return message
 
-    def _direct(self, message: Message, type_name: str) -> file2_pb2.Encoding:
-        host = HOST if self._rng.odd("type urls with a host") else ""
+    def _direct_encoding(self, message: Message, type_name: str) -> file2_pb2.Encoding:
+        host = HOST if self._rng.varies("type urls with a host") else ""
         url = f"{host}/{type_name}"
-        packed = AnyMessage(type_url=url, value=spell(self._rng, message))
-        stored = file2_pb2.DirectEncoding(encoding=spell(self._rng, packed))
+        packed = AnyMessage(type_url=url, value=serialize(self._rng, message))
+        stored = file2_pb2.DirectEncoding(encoding=serialize(self._rng, packed))
         return file2_pb2.Encoding(direct=stored)
 
-    def _metadata(self, messages: Sequence[Message]) -> list[Extent]:
-        """Write the column metadata, most of the time in order and back to back."""
+    def _write_metadata(self, messages: Sequence[Message]) -> list[Extent]:
+        """Write the column metadata, in order and back to back or not; return their extents."""
         order = list(range(len(messages)))
-        if self._rng.odd("column metadata in any order"):
+        if self._rng.varies("column metadata in any order"):
             self._rng.shuffle(order)
         extents: dict[int, Extent] = {}
         for index in order:
-            if self._rng.odd("gaps between column metadata", 0.3):
+            if self._rng.varies("gaps between column metadata", 0.3):
                 self._pad(self._rng.randint(1, 9))
-            extents[index] = self._append(spell(self._rng, messages[index]))
+            extents[index] = self._append(serialize(self._rng, messages[index]))
         return [extents[index] for index in range(len(messages))]
 
-    def _table(self, extents: Sequence[Extent]) -> int:
-        """Write an offset table; return where it begins."""
+    def _write_table(self, extents: Sequence[Extent]) -> int:
+        """Write an offset table; return its offset."""
         return self._append(
             b"".join(struct.pack("<QQ", extent.offset, extent.size) for extent in extents)
         ).offset

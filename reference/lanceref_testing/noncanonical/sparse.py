@@ -1,6 +1,6 @@
-"""Odd sparse structure of 2.3: positions and counts in any codec, null or valid positions named.
+"""Sparse structure of 2.3: positions and counts in any codec, of null or of valid slots.
 
-A writer takes the codec that needs the fewest bytes and names the fewer positions.
+Writers take the codec with the fewest bytes, and list whichever positions are fewer.
 """
 
 from __future__ import annotations
@@ -15,52 +15,52 @@ from lanceref.pages.sparse import StructureEncoder, encode_sequence
 from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 from lanceref.proto.encodings_v2_3_pb2 import SparseValiditySet
 
-from lanceref_testing.oddities import Chance
+from lanceref_testing.noncanonical.variations import VariationSampler
 
 
-class OddStructure(StructureEncoder):
-    """Collects the layers of a page; codecs and meanings are of chance."""
+class VariedStructureEncoder(StructureEncoder):
+    """Encodes the layers of a page with random codecs and meanings of positions."""
 
-    def __init__(self, rng: Chance) -> None:
+    def __init__(self, rng: VariationSampler) -> None:
         super().__init__()
         self._rng = rng
 
     def _validity(self, validity: Validity, count: int) -> SparseValiditySet:
-        if not self._rng.odd("more positions than needed", 0.3):
+        if not self._rng.varies("more positions than needed", 0.3):
             return super()._validity(validity, count)
         valid = np.ones(count, np.bool_) if validity is None else validity
-        names_nulls = self._rng.random() < 0.5
+        lists_nulls = self._rng.random() < 0.5
         meaning = (
-            SparseValiditySet.NULL_POSITIONS if names_nulls else SparseValiditySet.VALID_POSITIONS
+            SparseValiditySet.NULL_POSITIONS if lists_nulls else SparseValiditySet.VALID_POSITIONS
         )
-        positions = np.flatnonzero(~valid if names_nulls else valid)
+        positions = np.flatnonzero(~valid if lists_nulls else valid)
         encoding = self._sequence(positions)
         return SparseValiditySet(meaning=meaning, positions=encoding, num_positions=len(positions))
 
     def _sequence(self, values: Ints) -> CompressiveEncoding:
-        if not len(values) or not self._rng.odd("positions in any codec", 0.7):
+        if not len(values) or not self._rng.varies("positions in any codec", 0.7):
             return super()._sequence(values)
-        encoding, data = odd_sequence(self._rng, values)
+        encoding, data = draw_encoding(self._rng, values)
         if data is not None:
             self.buffers.append(data)
         return encoding
 
 
-def odd_sequence(
-    rng: Chance, values: Ints, *, are_deltas: bool = False
+def draw_encoding(
+    rng: VariationSampler, values: Ints, *, are_deltas: bool = False
 ) -> tuple[CompressiveEncoding, Buffer | None]:
-    """Return a codec of chance for 64-bit integers, and its buffer if it needs one."""
+    """Encode 64-bit integers by a random codec; return it, and its buffer where it has one."""
     steps = np.diff(values)
     rises = len(values) > 1 and steps.min() >= 0
-    if rises and rng.random() < 0.4 and (not are_deltas or rng.odd("deltas of deltas")):
+    if rises and rng.random() < 0.4 and (not are_deltas or rng.varies("deltas of deltas")):
         encoding = CompressiveEncoding()
         encoding.delta.uncompressed_bits_per_value = 64
         encoding.delta.base = int(values[0])
-        child, data = odd_sequence(rng, steps, are_deltas=True)
+        child, data = draw_encoding(rng, steps, are_deltas=True)
         encoding.delta.deltas.CopyFrom(child)
         return encoding, data
     numbers = values.astype("<u8")
-    if rng.odd("compressed deltas" if are_deltas else "compressed positions", 0.3):
+    if rng.varies("compressed deltas" if are_deltas else "compressed positions", 0.3):
         scheme = rng.choice(("lz4", "zstd"))
         frame = general.compress(scheme, None, numbers.view(np.uint8).data)
         return general.general_encoding(scheme, None, flat_encoding(64)), frame

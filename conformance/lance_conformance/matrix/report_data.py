@@ -1,4 +1,4 @@
-"""Judged: what one implementation did with the fixtures, as its report tells."""
+"""Report data: the outcomes of one implementation on the fixtures, read from its report."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from lance_conformance.command_error import CommandError
 
 REPORT = "report.jsonl"
-"""The report, in a folder of its own for each implementation."""
+"""Name of the report in the folder of an implementation."""
 
 WRITTEN = "written.json"
-"""Beside it: what the reference made of tables that the implementation wrote."""
+"""Name of the file with the outcomes of tables that the implementation wrote."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """Outcomes and details by case; `written` are the outcomes of tables it wrote, if it did."""
+class ReportData:
+    """Outcomes and details by case; `written` are the outcomes of tables that it wrote, if any."""
 
     name: str
     version: str
@@ -37,26 +37,26 @@ class Judged:
 
 
 class NoReport(CommandError):
-    """A folder holds no finished report."""
+    """A folder has no finished report."""
 
 
-def read(folder: Path) -> Judged:
+def read(folder: Path) -> ReportData:
     """Read the report of a folder. Raises NoReport."""
     path = folder / REPORT
     if not path.exists():
         raise NoReport(f"no {REPORT} in {folder}")
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    header, *told, footer = lines
+    header, *results, footer = lines
     if footer.get("type") != "footer":
         raise NoReport(f"{path} has no footer: the run did not end")
     if "incomplete" in header:
         raise NoReport(f"{path} is incomplete: {header['incomplete']}")
     written = folder / WRITTEN
-    return Judged(
+    return ReportData(
         header["implementation"]["name"],
         header["implementation"]["version"],
-        {one["id"]: one["outcome"] for one in told},
-        {one["id"]: one["detail"] for one in told},
+        {one["id"]: one["outcome"] for one in results},
+        {one["id"]: one["detail"] for one in results},
         header["capabilities"],
         {name: footer.get(name, {}) for name in ("outcomes", "scores", "numbers")},
         json.loads(written.read_text("utf-8")) if written.exists() else {},
@@ -64,7 +64,7 @@ def read(folder: Path) -> Judged:
 
 
 def order(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, by which releases are ordered."""
+    """Return the numbers of a version, as a sort key."""
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
 

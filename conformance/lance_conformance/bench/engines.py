@@ -1,7 +1,7 @@
-"""Sides: the reference and the oracle behind one face, so that a race is fair by construction.
+"""Engines: the reference and the oracle behind one interface, for equal measurements.
 
-Data files are read and written through the file classes, 0.1 through the dataset, the only way the
-oracle has to it.
+Data files are read and written by the file classes, files of 0.1 by the dataset, since the oracle
+has no other interface for them.
 """
 
 from __future__ import annotations
@@ -21,45 +21,47 @@ from lanceref.storage import LocalSource
 from lance_conformance import oracle
 
 LEGACY = "0.1"
-"""The version that is read and written through the dataset."""
+"""Version that is read and written by the dataset."""
 
-WRITES = 8
-"""Batches a table is written in."""
+NUM_BATCHES = 8
+"""Batches of a write."""
 
 
 THREADS = ("LANCE_CPU_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-"""Variables that say how many threads compute."""
+"""Environment variables for the numbers of threads."""
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One implementation; modules are imported when they are asked for."""
+class Engine:
+    """An implementation of the format; its modules are imported lazily."""
 
     name: str
     tables: Callable[[], ModuleType]
     files: Callable[[], ModuleType]
 
     def open(self, path: Path, version: str) -> Any:
-        """Open what `write` made: a file reader, or a dataset for 0.1."""
+        """Open a file or dataset that `write` wrote: a file reader, or a dataset for 0.1."""
         if version == LEGACY:
             return self.tables().dataset(str(path))
         return self.files().LanceFileReader(str(path))
 
-    def drain(self, path: Path, version: str, batch_size: int) -> None:
-        """Open, read every batch and drop it at once."""
-        opened = self.open(path, version)
-        whole = opened if version == LEGACY else opened.read_all(batch_size=batch_size)
-        batches = whole.to_batches(batch_size=batch_size) if version == LEGACY else None
-        for batch in batches or whole.to_batches():
+    def scan(self, path: Path, version: str, batch_size: int) -> None:
+        """Open, and read every batch, which is dropped at once."""
+        reader = self.open(path, version)
+        if version == LEGACY:
+            batches = reader.to_batches(batch_size=batch_size)
+        else:
+            batches = reader.read_all(batch_size=batch_size).to_batches()
+        for batch in batches:
             del batch
 
     def take(self, path: Path, version: str, rows: list[int]) -> pa.Table:
-        """Open, and return the given rows (ascending)."""
+        """Open, and return rows by their ascending numbers."""
         return take(self.open(path, version), version, rows)
 
     def write(self, path: Path, table: pa.Table, version: str) -> None:
         """Write a table in eight batches."""
-        step = -(-len(table) // WRITES)
+        step = -(-len(table) // NUM_BATCHES)
         parts = [table.slice(at, step) for at in range(0, len(table), step)]
         if version == LEGACY:
             batches = [batch for part in parts for batch in part.to_batches()]
@@ -71,25 +73,25 @@ class Side:
                 writer.write_batch(part)
 
 
-def take(opened: Any, version: str, rows: list[int]) -> pa.Table:
-    """Return rows of an opened file or dataset."""
+def take(reader: Any, version: str, rows: list[int]) -> pa.Table:
+    """Return rows of an open file or dataset."""
     if version == LEGACY:
-        return opened.take(rows)
-    return opened.take_rows(rows, batch_size=len(rows)).to_table()
+        return reader.take(rows)
+    return reader.take_rows(rows, batch_size=len(rows)).to_table()
 
 
-OURS = Side("ours", lambda: import_module("pylanceref"), lambda: import_module("pylanceref.file"))
+OURS = Engine("ours", lambda: import_module("pylanceref"), lambda: import_module("pylanceref.file"))
 
-ORACLE = Side("oracle", oracle.lance, oracle.lance_file)
+ORACLE = Engine("oracle", oracle.lance, oracle.lance_file)
 
-SIDES = (OURS, ORACLE)
+ENGINES = (OURS, ORACLE)
 
 
 def pin_to_one_core() -> None:
-    """Keep this process, and what the oracle starts in it, on one core.
+    """Restrict this process, with the threads of the oracle, to one core.
 
-    NumPy counts the processors as it is imported, and its threads wait for each other on one core:
-    the program is started again with the variables that say how many there are.
+    NumPy sets its number of threads when it is imported, and several wait for each other on one
+    core, so that the program restarts with the environment variables for one thread.
     """
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     if all(os.environ.get(name) == "1" for name in THREADS):
@@ -106,31 +108,31 @@ class Requests:
     size: int
 
 
-class Meter:
-    """What one side has read of one file or dataset, counted by its own counters."""
+class IOCounter:
+    """Requests and bytes that an engine reads, by its own counters."""
 
-    def __init__(self, side: Side, path: Path, version: str) -> None:
-        self._side = side
+    def __init__(self, engine: Engine, path: Path, version: str) -> None:
+        self._side = engine
         self._version = version
         self._source: LocalSource | None = None
         self._last = Requests(0, 0)
-        if side is OURS and version != LEGACY:
+        if engine is OURS and version != LEGACY:
             self._source = LocalSource(str(path))
-            self._opened = side.files().LanceFileReader(str(path), source=self._source)
+            self._reader = engine.files().LanceFileReader(str(path), source=self._source)
         else:
             self._last = self._total() if version != LEGACY else self._last
-            self._opened = side.open(path, version)
+            self._reader = engine.open(path, version)
         self.opening = self._since()
 
     def take(self, rows: list[int]) -> Requests:
-        """Return what taking rows of the opened file reads."""
-        take(self._opened, self._version, rows)
+        """Return the requests and bytes of a take."""
+        take(self._reader, self._version, rows)
         return self._since()
 
     def _since(self) -> Requests:
-        """Return what was read since the last call."""
+        """Return the requests and bytes since the last call."""
         if self._version == LEGACY:
-            stats = self._opened.io_stats_incremental()
+            stats = self._reader.io_stats_incremental()
             return Requests(stats.read_iops, stats.read_bytes)
         before, self._last = self._last, self._total()
         return Requests(self._last.requests - before.requests, self._last.size - before.size)

@@ -1,9 +1,9 @@
-"""Actor: builds and reads tables with one library, in whatever environment that library lives.
+"""Library worker: builds and reads tables with one library, in the environment of that library.
 
-Runs as a script, `python actor.py LIBRARY`, and needs only that library, which brings pyarrow and
-numpy: old releases answer here from environments of their own. It reads lines of JSON and answers
-each with a line. Requests are the functions named by `do`: `about`, `build` and `read`. A
-library that panics ends neither the line nor the actor; one that aborts ends the actor.
+The script, `python library_worker.py LIBRARY`, needs only that library, which includes pyarrow and
+numpy, so that it runs in the environments of old releases. It reads requests as lines of JSON, and
+writes each response as a line. The key `do` names the method: `about`, `build` or `read`. A panic
+of the library becomes an error; an abort ends the worker.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ Json = Any
 """A value read from, or written as, JSON."""
 
 FORMATS = ("legacy", "2.0", "2.1", "2.2", "2.3")
-"""Names of file formats that a release may know."""
+"""Names of file formats that a release may write."""
 
 ERROR_CHARACTERS = 300
-"""How many characters of an error are reported."""
+"""Most characters of an error that are reported."""
 
 ALIASES = {"enable_stable_row_ids": "enable_move_stable_row_ids"}
-"""Arguments that had another name before."""
+"""Former names of arguments."""
 
-GATHERED = (
+KEYWORDS = (
     "data_storage_version",
     "enable_stable_row_ids",
     "enable_v2_manifest_paths",
     "max_rows_per_file",
     "max_rows_per_group",
 )
-"""Arguments of a writer whose signature does not name them."""
+"""Arguments of `write_dataset` where its signature has `**kwargs`."""
 
 
-class NotOffered(Exception):
-    """The release has no such method or argument."""
+class NotSupported(Exception):
+    """The release has no such method, argument or format."""
 
 
 def load(*path: str) -> pa.Table:
@@ -53,7 +53,7 @@ def load(*path: str) -> pa.Table:
 
 
 def aligned(table: pa.Table) -> pa.Table:
-    """Return the table with every chunk copied: releases want buffers that are aligned."""
+    """Return the table with every chunk copied: some releases require aligned buffers."""
     columns = [
         pa.chunked_array([pa.concat_arrays([part, part.slice(0, 0)]) for part in column.chunks])
         if column.num_chunks
@@ -64,7 +64,7 @@ def aligned(table: pa.Table) -> pa.Table:
 
 
 def save(table: pa.Table, path: str) -> None:
-    """Write an Arrow stream: in a file dictionaries could not differ by batch."""
+    """Write an Arrow stream, in which dictionaries may differ by batch."""
     with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
 
@@ -79,20 +79,20 @@ def attempt(action: Callable[[], Any]) -> tuple[Any, str | None]:
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:ERROR_CHARACTERS]}"
 
 
-class Actor:
-    """One library, answering requests."""
+class LibraryWorker:
+    """Runs requests with one library."""
 
     def __init__(self, library: str) -> None:
         self._lance = import_module(library)
-        written = inspect.signature(self._lance.write_dataset).parameters
-        gathered = any(one.kind is one.VAR_KEYWORD for one in written.values())
-        self._writer = frozenset([*written, *(GATHERED if gathered else ())])
+        parameters = inspect.signature(self._lance.write_dataset).parameters
+        has_keywords = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+        self._writer = frozenset([*parameters, *(KEYWORDS if has_keywords else ())])
 
     def about(self, folder: str) -> Json:
-        """Return the release, the formats it writes, and whether it knows names of V2."""
-        one, formats = pa.table({"a": [1]}), []
+        """Return the release, the formats that it writes, and whether it supports V2 names."""
+        table, formats = pa.table({"a": [1]}), []
         for name in FORMATS:
-            write = partial(self._write, str(Path(folder, name)), one, {"format": name})
+            write = partial(self._write, str(Path(folder, name)), table, {"format": name})
             if attempt(write)[1] is None:
                 formats.append(name)
         names = "enable_v2_manifest_paths" in self._writer
@@ -101,62 +101,62 @@ class Actor:
     def build(
         self, uri: str, folder: str, options: Json, steps: list[Json], *, new: bool = True
     ) -> Json:
-        """Take steps at a URI; return for each None or why it was refused.
+        """Run steps on a table; return for each None or its error.
 
-        Without its first step a new table has no other either.
+        If the first step of a new table fails, no other runs.
         """
-        answers: list[str | None] = []
+        errors: list[str | None] = []
         for name, *arguments in steps:
             step = partial(getattr(self, f"_step_{name}"), uri, folder, options, *arguments)
-            answers.append(attempt(step)[1])
-            if new and answers == answers[:1] and answers[0] is not None:
+            errors.append(attempt(step)[1])
+            if new and errors == errors[:1] and errors[0] is not None:
                 break
-        return answers
+        return errors
 
     def read(self, uri: str, out: str, filters: list[str], *, latest: bool = False) -> Json:
         """Read every version (or the latest) in every way; return by name None or the error.
 
-        What was read lies below `out` as Arrow streams of those names.
+        The results are Arrow streams of those names in `out`.
         """
         listed, error = attempt(lambda: self._lance.dataset(uri).versions())
         if error is not None:
             return {"open": error}
         versions = sorted(int(one["version"]) for one in listed)
-        answers: dict[str, str | None] = {}
+        errors: dict[str, str | None] = {}
         for version in versions[-1:] if latest else versions:
             for name, reading in self._readings(uri, version, filters).items():
                 key = f"{version} {name}"
                 table, error = attempt(reading)
                 if error is None:
                     save(table, str(Path(out, f"{key}.arrow")))
-                answers[key] = error
-        return answers
+                errors[key] = error
+        return errors
 
     def _readings(
         self, uri: str, version: int, filters: list[str]
     ) -> dict[str, Callable[[], pa.Table]]:
-        def opened() -> Any:
+        def dataset() -> Any:
             return self._lance.dataset(uri, version=version)
 
         def take() -> pa.Table:
-            found = opened()
-            rows = found.count_rows()
-            return found.take(sorted({0, rows // 3, rows // 2, rows - 1}) if rows else [])
+            opened = dataset()
+            rows = opened.count_rows()
+            return opened.take(sorted({0, rows // 3, rows // 2, rows - 1}) if rows else [])
 
         def counts() -> pa.Table:
-            found = opened()
-            fragments = len(list(found.get_fragments()))
-            return pa.table({"rows": [found.count_rows()], "fragments": [fragments]})
+            opened = dataset()
+            fragments = len(list(opened.get_fragments()))
+            return pa.table({"rows": [opened.count_rows()], "fragments": [fragments]})
 
         def filtered(text: str) -> pa.Table:
-            return opened().to_table(filter=text)
+            return dataset().to_table(filter=text)
 
         readings: dict[str, Callable[[], pa.Table]] = {
-            "rows": lambda: opened().to_table(),
+            "rows": lambda: dataset().to_table(),
             "counts": counts,
             "take": take,
-            "ids": lambda: opened().to_table(columns=["id"], with_row_id=True),
-            "slice": lambda: opened().to_table(limit=5, offset=3),
+            "ids": lambda: dataset().to_table(columns=["id"], with_row_id=True),
+            "slice": lambda: dataset().to_table(limit=5, offset=3),
         }
         for number, text in enumerate(filters):
             readings[f"filter {number}"] = partial(filtered, text)
@@ -169,7 +169,7 @@ class Actor:
                 arguments[alias] = arguments.pop(name)
         missing = [name for name in arguments if name not in self._writer]
         if missing:
-            raise NotOffered(f"write_dataset has no {missing}")
+            raise NotSupported(f"write_dataset has no {missing}")
         self._lance.write_dataset(table, uri, **arguments, **self._format(options.get("format")))
 
     def _format(self, name: str | None) -> Json:
@@ -182,19 +182,19 @@ class Actor:
             return {experimental: False} if experimental in self._writer else {}
         if name == "2.0" and experimental in self._writer:
             return {experimental: True}
-        raise NotOffered(f"no format {name}")
+        raise NotSupported(f"no format {name}")
 
     def _step_create(self, uri: str, folder: str, options: Json, name: str, rows: int) -> None:
         table = aligned(load(folder, name))
         self._write(uri, table, options, max_rows_per_file=rows, max_rows_per_group=rows)
 
     def _step_append(self, uri: str, folder: str, options: Json, name: str) -> None:
-        kept = {"format": options["format"]} if "format" in options else {}
-        self._write(uri, aligned(load(folder, name)), kept, mode="append")
+        format_ = {"format": options["format"]} if "format" in options else {}
+        self._write(uri, aligned(load(folder, name)), format_, mode="append")
 
     def _step_overwrite(self, uri: str, folder: str, options: Json, name: str) -> None:
-        kept = {"format": options["format"]} if "format" in options else {}
-        self._write(uri, aligned(load(folder, name)), kept, mode="overwrite")
+        format_ = {"format": options["format"]} if "format" in options else {}
+        self._write(uri, aligned(load(folder, name)), format_, mode="overwrite")
 
     def _step_delete(self, uri: str, folder: str, options: Json, predicate: str) -> None:
         self._lance.dataset(uri).delete(predicate)
@@ -258,15 +258,15 @@ class Actor:
 
 
 def main() -> None:
-    """Answer until the input ends."""
-    actor = Actor(sys.argv[1])
+    """Run requests until the input ends."""
+    worker = LibraryWorker(sys.argv[1])
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     print("ready", file=out, flush=True)
     for line in sys.stdin:
         request = json.loads(line)
-        answer = getattr(actor, request.pop("do"))(**request)
-        print(json.dumps(answer), file=out, flush=True)
+        response = getattr(worker, request.pop("do"))(**request)
+        print(json.dumps(response), file=out, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Odd spellings of protobuf messages: other bytes that say the same.
+"""Wire format: other serializations of a protobuf message that parse as the same message.
 
-Fields in any order, numbers longer than they need to be, repeated numbers packed or not, zeros that
-could be left out, a message cut into two that a parser puts together again, fields that nobody
-knows.
+Fields in any order, varints longer than necessary, repeated numbers packed or not, explicit default
+values, a message split into two that a parser merges, unknown fields.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from lanceref_testing.oddities import Chance
+from lanceref_testing.noncanonical.variations import VariationSampler
 
 Scalar: TypeAlias = bool | int | float | str | bytes
-"""Value of a field that is no message."""
+"""Value of a field that is not a message."""
 
 UNKNOWN = range(2000, 3000)
-"""Numbers of fields that no message of the format has."""
+"""Field numbers that no message of the format has."""
 
 _VARINT, _EIGHT_BYTES, _SIZED, _FOUR_BYTES = 0, 1, 2, 5
 
@@ -36,27 +35,27 @@ _FIXED = {
 """Types of fixed width: their struct format and wire type."""
 
 
-def spell(rng: Chance, message: Message) -> bytes:
-    """Serialize a message in a spelling of chance."""
+def serialize(rng: VariationSampler, message: Message) -> bytes:
+    """Serialize a message with random variations; it parses as the same message."""
     spare = [
         [_scalar(rng, field, field.default_value)]
         for field in _absent(message)
-        if rng.odd("zeros spelled out", 0.1)
+        if rng.varies("explicit default values", 0.1)
     ]
-    if rng.odd("unknown fields", 0.2):
+    if rng.varies("unknown fields", 0.2):
         spare.append([_unknown(rng)])
-    return _mixed(rng, message, spare)
+    return _join_fields(rng, message, spare)
 
 
-def _mixed(rng: Chance, message: Message, spare: list[list[bytes]]) -> bytes:
-    """Serialize what a message has, and among it fields that say nothing."""
+def _join_fields(rng: VariationSampler, message: Message, spare: list[list[bytes]]) -> bytes:
+    """Serialize the fields of a message, and `spare` fields among them."""
     fields = [_field(rng, message, field) for field, _ in message.ListFields()]
     return b"".join(_shuffled(rng, [parts for parts in (*fields, *spare) if parts]))
 
 
-def _shuffled(rng: Chance, fields: list[list[bytes]]) -> list[bytes]:
-    """Mix the fields; the parts of one field keep their order."""
-    if not rng.odd("fields in any order"):
+def _shuffled(rng: VariationSampler, fields: list[list[bytes]]) -> list[bytes]:
+    """Shuffle the fields; the parts of one field keep their order."""
+    if not rng.varies("fields in any order"):
         return [part for parts in fields for part in parts]
     owners = [number for number, parts in enumerate(fields) for _ in parts]
     rng.shuffle(owners)
@@ -64,37 +63,39 @@ def _shuffled(rng: Chance, fields: list[list[bytes]]) -> list[bytes]:
     return [next(rest[owner]) for owner in owners]
 
 
-def _field(rng: Chance, message: Message, field: FieldDescriptor) -> list[bytes]:
-    """Return what lies in the message for a field that it has, in one or more parts."""
+def _field(rng: VariationSampler, message: Message, field: FieldDescriptor) -> list[bytes]:
+    """Return the bytes of a present field, in one or more parts."""
     value = getattr(message, field.name)
     if field.message_type is None:
         return _numbers(rng, field, value) if field.is_repeated else [_scalar(rng, field, value)]
     if field.message_type.GetOptions().map_entry:
-        # nothing unknown in here: some libraries drop such an entry
-        spelled = [_mixed(rng, entry, []) for entry in _entries(message, field)]
+        # no unknown fields in entries: some libraries drop such an entry
+        values = [_join_fields(rng, entry, []) for entry in _entries(message, field)]
     elif field.is_repeated:
-        spelled = [spell(rng, one) for one in value]
+        values = [serialize(rng, one) for one in value]
     else:
-        halves = _cut(rng, value)
-        spelled = [_mixed(rng, half, []) for half in halves] or [spell(rng, value)]
-    return [_sized(rng, field.number, part) for part in spelled]
+        halves = _split(rng, value)
+        values = [_join_fields(rng, half, []) for half in halves] or [serialize(rng, value)]
+    return [_sized(rng, field.number, part) for part in values]
 
 
-def _numbers(rng: Chance, field: FieldDescriptor, values: Sequence[Scalar]) -> list[bytes]:
-    """Return repeated values: strings one by one, numbers packed but for some of the first."""
+def _numbers(
+    rng: VariationSampler, field: FieldDescriptor, values: Sequence[Scalar]
+) -> list[bytes]:
+    """Return repeated values: strings one by one, numbers packed or the first of them unpacked."""
     if _wire_type(field) == _SIZED:
         return [_scalar(rng, field, one) for one in values]
-    loose = rng.odd("repeated numbers not packed", 0.3)
-    first = rng.choice((len(values), rng.randint(0, len(values)))) if loose else 0
-    apart = [_scalar(rng, field, one) for one in values[:first]]
-    packed = b"".join(_bare(rng, field, one) for one in values[first:])
-    return [*apart, _sized(rng, field.number, packed)]
+    is_unpacked = rng.varies("repeated numbers not packed", 0.3)
+    first = rng.choice((len(values), rng.randint(0, len(values)))) if is_unpacked else 0
+    unpacked = [_scalar(rng, field, one) for one in values[:first]]
+    packed = b"".join(_number(rng, field, one) for one in values[first:])
+    return [*unpacked, _sized(rng, field.number, packed)]
 
 
-def _cut(rng: Chance, message: Message) -> list[Message]:
-    """Return two messages that merge into one, or none when it stays whole."""
+def _split(rng: VariationSampler, message: Message) -> list[Message]:
+    """Return two messages that merge into this one, or nothing where it is not split."""
     set_fields = message.ListFields()
-    if len(set_fields) < 2 or not rng.odd("messages cut in two", 0.2):
+    if len(set_fields) < 2 or not rng.varies("split messages", 0.2):
         return []
     first, second = type(message)(), type(message)()
     first.CopyFrom(message)
@@ -113,14 +114,14 @@ def _entries(message: Message, field: FieldDescriptor) -> list[Message]:
 
 
 def _absent(message: Message) -> list[FieldDescriptor]:
-    """Return the scalar fields that are absent because they are zero."""
+    """Return the scalar fields that are absent because they have their default value."""
     present = {field.number for field, _ in message.ListFields()}
     fields: Sequence[FieldDescriptor] = message.DESCRIPTOR.fields  # type: ignore[assignment]
     scalars = [one for one in fields if one.message_type is None and not one.is_repeated]
     return [one for one in scalars if not one.has_presence and one.number not in present]
 
 
-def _unknown(rng: Chance) -> bytes:
+def _unknown(rng: VariationSampler) -> bytes:
     number = rng.choice(UNKNOWN)
     wire_type = rng.choice((_VARINT, _EIGHT_BYTES, _SIZED, _FOUR_BYTES))
     if wire_type == _SIZED:
@@ -137,27 +138,27 @@ def _wire_type(field: FieldDescriptor) -> int:
     return _FIXED.get(field.type, ("", _VARINT))[1]
 
 
-def _scalar(rng: Chance, field: FieldDescriptor, value: Scalar) -> bytes:
-    """Return tag and value of a field that is no message."""
+def _scalar(rng: VariationSampler, field: FieldDescriptor, value: Scalar) -> bytes:
+    """Return tag and value of a field that is not a message."""
     if isinstance(value, str | bytes):
         return _sized(rng, field.number, value.encode() if isinstance(value, str) else value)
-    return varint(rng, field.number << 3 | _wire_type(field), 5) + _bare(rng, field, value)
+    return varint(rng, field.number << 3 | _wire_type(field), 5) + _number(rng, field, value)
 
 
-def _bare(rng: Chance, field: FieldDescriptor, value: Scalar) -> bytes:
+def _number(rng: VariationSampler, field: FieldDescriptor, value: Scalar) -> bytes:
     """Return a number without its tag."""
     if field.type in _FIXED:
         return struct.pack(_FIXED[field.type][0], value)
     return varint(rng, int(value) % 2**64, 10)
 
 
-def _sized(rng: Chance, number: int, data: bytes) -> bytes:
+def _sized(rng: VariationSampler, number: int, data: bytes) -> bytes:
     return varint(rng, number << 3 | _SIZED, 5) + varint(rng, len(data), 5) + data
 
 
-def varint(rng: Chance, number: int, most: int) -> bytes:
-    """Write a number in its shortest form, or with zeros above it, in up to `most` bytes."""
+def varint(rng: VariationSampler, number: int, most: int) -> bytes:
+    """Return a number as a varint, shortest or padded with zero groups, of up to `most` bytes."""
     groups = [number >> shift & 0x7F for shift in range(0, max(1, number.bit_length()), 7)]
-    if len(groups) < most and rng.odd("numbers longer than they need", 0.1):
+    if len(groups) < most and rng.varies("longer varints", 0.1):
         groups += [0] * rng.randint(1, most - len(groups))
     return bytes([*(group | 0x80 for group in groups[:-1]), groups[-1]])

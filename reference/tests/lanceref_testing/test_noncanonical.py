@@ -1,4 +1,4 @@
-"""Odd files that no writer makes are read equal; random data is legal and has every shape."""
+"""Noncanonical files are read equal; random data is legal and has every shape."""
 
 from collections import Counter
 from pathlib import Path
@@ -13,9 +13,10 @@ from lanceref.inspection import explain, validate
 from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2
 from lanceref_testing.arrays import NULL_PATTERNS, random_array
 from lanceref_testing.fixed_width import INTEGER_PATTERNS
-from lanceref_testing.odd_files import odd_file
-from lanceref_testing.odd_wire import spell, varint
-from lanceref_testing.oddities import ALL, NEEDS, SLOPPY, WRITERS_ONLY, Chance, with_needs
+from lanceref_testing.noncanonical import variations
+from lanceref_testing.noncanonical.files import write_noncanonical_file
+from lanceref_testing.noncanonical.variations import ALL, VariationSampler
+from lanceref_testing.noncanonical.wire import serialize, varint
 from lanceref_testing.strings import STRING_PATTERNS
 from lanceref_testing.tables import random_sample, tables
 from pylanceref.file import LanceFileReader
@@ -35,35 +36,35 @@ def _check_rows(path: Path, table: pa.Table) -> None:
         assert plain_columns(reader.take_rows(rows).to_table()) == plain_columns(taken)
 
 
-def test_every_oddity_occurs_and_is_read(tmp_path):
-    """Each oddity occurs in some of a hundred files, whose rows are read equal."""
+def test_every_variation_occurs_and_is_read(tmp_path):
+    """Each variation occurs in some of a hundred files, whose rows are read equal."""
     seen = Counter[str]()
     for seed in range(51):
         for version in (V2_0, V2_3):
             table = random_sample(seed, version).table.slice(0, 300)
-            chance = Chance(seed)
-            odd_file(tmp_path / "f", table, version, chance)
+            sampler = VariationSampler(seed)
+            write_noncanonical_file(tmp_path / "f", table, version, sampler)
             _check_rows(tmp_path / "f", table)
-            seen.update(chance.seen)
+            seen.update(sampler.seen)
 
     assert ALL == seen.keys()
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("allowed", [ALL - SLOPPY, ALL], ids=["right", "sloppy"])
-def test_only_sloppy_files_break_clauses_for_writers(tmp_path, version, allowed):
-    """Every byte of an odd file is owned, and nothing is drawn that is not allowed."""
+@pytest.mark.parametrize("violations", [frozenset(), variations.WRITER_VIOLATIONS], ids=len)
+def test_only_writer_violations_break_clauses(tmp_path, version, violations):
+    """Every byte of a noncanonical file is owned, and only allowed variations are drawn."""
     for seed in range(100, 105):
         table = random_sample(seed, VERSIONS[version]).table.slice(0, 300)
-        chance = Chance(seed, allowed)
-        odd_file(tmp_path / "f", table, VERSIONS[version], chance)
+        sampler = VariationSampler(seed, ALL - variations.WRITER_VIOLATIONS | violations)
+        write_noncanonical_file(tmp_path / "f", table, VERSIONS[version], sampler)
 
         _check_rows(tmp_path / "f", table)
-        told = explain(tmp_path / "f")
-        clauses = {finding.clause for finding in told.findings if finding.severity != "note"}
-        assert [] == told.unowned
-        assert clauses <= (WRITERS_ONLY if chance.seen.keys() & SLOPPY else set())
-        assert chance.seen.keys() <= allowed
+        report = explain(tmp_path / "f")
+        clauses = {finding.clause for finding in report.findings if finding.severity != "note"}
+        assert [] == report.unowned
+        assert clauses <= (variations.WRITER_CLAUSES if violations else set())
+        assert sampler.seen.keys() <= sampler.allowed
 
 
 def test_blobs_of_2_0_lie_between_the_pages(tmp_path):
@@ -72,25 +73,27 @@ def test_blobs_of_2_0_lie_between_the_pages(tmp_path):
     field = pa.field("c", pa.large_binary(), metadata={"lance-encoding:blob": "true"})
     table = pa.table([pa.array(values, pa.large_binary())], schema=pa.schema([field]))
     for seed in range(8):
-        odd_file(tmp_path / "f", table, V2_0, Chance(seed, {"pages cut anywhere"}))
+        write_noncanonical_file(
+            tmp_path / "f", table, V2_0, VariationSampler(seed, {"pages cut anywhere"})
+        )
         _check_rows(tmp_path / "f", table)
         assert [] == validate(tmp_path / "f")
 
 
-def test_an_oddity_comes_with_what_it_needs():
+def test_a_variation_includes_its_prerequisites():
     """Deltas of deltas need positions in any codec, which need a sparse structure."""
     needed = {"deltas of deltas", "positions in any codec", "sparse structure"}
 
-    assert needed == with_needs("deltas of deltas")
-    assert {"bitpacked"} == with_needs("bitpacked")
-    assert {*NEEDS, *NEEDS.values()} <= ALL
+    assert needed == variations.with_prerequisites("deltas of deltas")
+    assert {"bitpacked"} == variations.with_prerequisites("bitpacked")
+    assert {*variations.PREREQUISITES, *variations.PREREQUISITES.values()} <= ALL
 
 
 def test_a_seed_gives_the_same_file_again(tmp_path):
     """Every byte of a file is drawn from the generator that was given."""
     table = random_sample(3, V2_0).table
     for path in ("a", "b"):
-        odd_file(tmp_path / path, table, V2_0, Chance(5))
+        write_noncanonical_file(tmp_path / path, table, V2_0, VariationSampler(5))
 
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
@@ -110,23 +113,23 @@ def _messages():
 
 
 @given(st.integers(0, 2**32))
-def test_a_message_in_any_spelling_parses_as_the_same(seed):
-    """Order of fields, length of numbers, cuts and unknown fields change nothing."""
-    chance = Chance(seed)
+def test_a_message_in_any_serialization_parses_as_the_same(seed):
+    """Order of fields, length of numbers, splits and unknown fields change nothing."""
+    sampler = VariationSampler(seed)
     for message in _messages():
-        read = type(message).FromString(spell(chance, message))
+        read = type(message).FromString(serialize(sampler, message))
         read.DiscardUnknownFields()
 
         assert message == read
     for message in _messages()[1:]:
-        assert message.SerializeToString() == spell(Chance(0, ()), message)
+        assert message.SerializeToString() == serialize(VariationSampler(0, ()), message)
 
 
-def test_numbers_may_be_longer_than_they_need():
-    """300 is ac 02; zeros above it make it longer, up to the length that is asked for."""
-    chance = Chance(3, {"numbers longer than they need"})
+def test_varints_may_be_longer_than_necessary():
+    """300 is ac 02; zero groups make it longer, up to the given length."""
+    sampler = VariationSampler(3, {"longer varints"})
 
-    assert {"ac02", "ac8200", "ac828000"} == {varint(chance, 300, 4).hex() for _ in range(200)}
+    assert {"ac02", "ac8200", "ac828000"} == {varint(sampler, 300, 4).hex() for _ in range(200)}
 
 
 @pytest.mark.parametrize(

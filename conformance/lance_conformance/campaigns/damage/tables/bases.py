@@ -1,7 +1,7 @@
-"""Bases: the undamaged tables, one for each file version and for each part a table may have.
+"""Bases: the undamaged tables, with each file version and each kind of file.
 
-Every table has the columns of `lanceref_testing.table_operations`, some have one more; a victim has
-their schema, and ids that no base has. Bases are written once, by the reference.
+Every table has the columns of `lanceref_testing.table_operations`, some have one more. Beside each
+is an outside table of the same schema, with ids that no base has. The reference writes all once.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.indexed import create_index
 
-MARK = 9 * 10**9
-"""Where the ids of a victim begin: no base has one of them."""
+OUTSIDE_ID = 9 * 10**9
+"""First id of an outside table; the ids of bases are smaller."""
 
 _BLOB = blob_field("b", inline_size_threshold=20, dedicated_size_threshold=340)
-"""Blobs of the second kind: inline, in a shared file, and in files of their own."""
+"""Blobs of version 2: inline, in a shared file, and in files of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """How a table is made; `search` is put to its index, as arguments of a scan."""
+    """Parameters of a table; `search` are the arguments of a scan that uses its index."""
 
     version: str
     search: Mapping[str, Any]
     index: tuple[str, str, Mapping[str, Any]] | None = None
     extra: Callable[[int], pa.Array] | None = None
     stable_row_ids: bool = False
-    afterwards: Callable[[pylanceref.LanceDataset], object] | None = field(default=None)
+    finish: Callable[[pylanceref.LanceDataset], object] | None = field(default=None)
 
     def new_rows(self, ids: Sequence[int]) -> pa.Table:
-        """Return rows without the column that is added later."""
+        """Return rows without the column `twice`, which is added later."""
         table = new_rows(ids)
         if self.extra is None:
             return table
@@ -50,7 +50,7 @@ class Base:
         return table.append_column(field, column)
 
     def rows(self, first: int, count: int) -> pa.Table:
-        """Return rows for the table whose ids count from `first`."""
+        """Return `count` rows for the table, with ids from `first`."""
         twice = pa.array([0] * count, pa.int64())
         return self.new_rows(range(first, first + count)).append_column("twice", twice)
 
@@ -60,20 +60,22 @@ def _blobs(rows: int) -> pa.Array:
 
 
 def _nested(rows: int) -> pa.Array:
-    """Return lists of structs that have lists, some of them null."""
+    """Return lists of structs with lists, some of them null."""
     item = pa.struct([("x", pa.int64()), ("y", pa.list_(pa.int8()))])
-    held = [[{"x": n, "y": [n % 100] * (n % 3)}] * (n % 4) if n % 13 else None for n in range(rows)]
-    return pa.array(held, pa.list_(item))
+    lists = [
+        [{"x": n, "y": [n % 100] * (n % 3)}] * (n % 4) if n % 13 else None for n in range(rows)
+    ]
+    return pa.array(lists, pa.list_(item))
 
 
-def _cover(made: pylanceref.LanceDataset) -> None:
-    path = Path(made.uri, "data", "overlay.lance")
+def _add_overlay(table: pylanceref.LanceDataset) -> None:
+    path = Path(table.uri, "data", "overlay.lance")
     texts = pa.table({"text": ["over", "laid"]})
     with LanceFileWriter(str(path), texts.schema, version="2.1") as writer:
         writer.write_batch(texts)
     file = DataFile(path.name, [2], [0], 2, 1, path.stat().st_size)
     group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, [0, 2])])
-    pylanceref.LanceDataset.commit(made.uri, Op.DataOverlay([group]), read_version=made.version)
+    pylanceref.LanceDataset.commit(table.uri, Op.DataOverlay([group]), read_version=table.version)
 
 
 _VECTOR = {"num_partitions": 2, "ivf_centroids": np.array([[-1] * 4, [1] * 4], np.float32)}
@@ -87,7 +89,7 @@ BASES: dict[str, Base] = {
     "btree-2.0": Base("2.0", _RANGE, ("id", "BTREE", {"zone_size": 32})),
     "names-2.1": Base("2.1", _RANGE, ("id", "BITMAP", {})),
     "row-ids-2.1": Base("2.1", _RANGE, ("id", "ZONEMAP", {"rows_per_zone": 16}), None, True),
-    "overlay-2.1": Base("2.1", {"filter": "text = 'over'"}, afterwards=_cover),
+    "overlay-2.1": Base("2.1", {"filter": "text = 'over'"}, finish=_add_overlay),
     "words-2.1": Base(
         "2.1", {"full_text_query": "word3 row8"}, ("text", "INVERTED", {}), None, True
     ),
@@ -109,15 +111,15 @@ BASES: dict[str, Base] = {
 
 
 def make_bases(folder: Path) -> None:
-    """Write every base and its victim below `folder`, each in a folder of its name."""
+    """Write every base and its outside table below `folder`, in a folder of its name."""
     for name, base in BASES.items():
         path, outside = str(folder / name / "table"), folder / name / "outside"
         stable, version = base.stable_row_ids, base.version
         build(pylanceref, path, stable=stable, version=version, make=base.new_rows)
         if base.index is not None:
             create_index(pylanceref, pylanceref.dataset(path), *base.index)
-        if base.afterwards is not None:
-            base.afterwards(pylanceref.dataset(path))
-        victim = str(outside / "victim")
-        pylanceref.write_dataset(base.rows(MARK, 10), victim, data_storage_version=version)
-        (outside / "sentinel").write_text("nobody may touch this", encoding="utf-8")
+        if base.finish is not None:
+            base.finish(pylanceref.dataset(path))
+        rows, uri = base.rows(OUTSIDE_ID, 10), str(outside / "table")
+        pylanceref.write_dataset(rows, uri, data_storage_version=version)
+        (outside / "sentinel").write_text("must not be accessed", encoding="utf-8")

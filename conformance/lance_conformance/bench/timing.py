@@ -1,7 +1,7 @@
-"""Race: candidates timed in turn, so that a busy machine slows all of them alike.
+"""Timing: candidates run in turn, so that other load affects all of them equally.
 
-What counts is the time on the processor, in all threads and in the system. On one core it is the
-time that passes when nothing else runs, and stays so when something does.
+The result is processor time of all threads, including the system. On one core it equals wall-clock
+time without other load.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar
 Name = TypeVar("Name")
 
 
-def race(candidates: Mapping[Name, Callable[[], object]], rounds: int) -> dict[Name, float]:
+def time_in_turn(candidates: Mapping[Name, Callable[[], object]], rounds: int) -> dict[Name, float]:
     """Return the median processor seconds of each candidate; a first round is not timed."""
     times: dict[Name, list[float]] = {name: [] for name in candidates}
     for round_ in range(rounds + 1):
@@ -23,4 +23,4 @@ def race(candidates: Mapping[Name, Callable[[], object]], rounds: int) -> dict[N
             run()
             if round_:
                 times[name].append(time.process_time() - start)
-    return {name: statistics.median(taken) for name, taken in times.items()}
+    return {name: statistics.median(timings) for name, timings in times.items()}

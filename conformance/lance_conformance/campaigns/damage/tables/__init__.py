@@ -1,0 +1,1 @@
+"""Hostile tables: every operation runs on tables that an attack has changed."""
