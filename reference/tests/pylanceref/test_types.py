@@ -17,7 +17,6 @@ from lanceref.core.errors import SchemaRefused
 from lanceref.core.file_versions import V2_2
 from lanceref_testing.types import arrow_types, type_names
 from pylanceref.arrow import BFloat16, BFloat16Array, BFloat16Type, bfloat16_array, cast
-from pylanceref.debug import format_fragment
 from pylanceref.schema import LanceSchema, json_to_schema, schema_to_json
 from pylanceref.vector import vec_to_table
 from tests.index.tables import write
@@ -145,14 +144,6 @@ def test_vectors_become_a_table():
         vec_to_table([[1.0], [1.0, 2.0]])
     with pytest.raises(NotImplementedError):
         vec_to_table("abc")
-
-
-def test_a_fragment_is_shown_with_its_files(tmp_path):
-    """The version of the file format is named for each file."""
-    dataset = write(pa.table({"i": [1, 2]}), tmp_path)
-    (fragment,) = dataset.get_fragments()
-
-    assert "file_major_version: 2\n" in format_fragment(fragment.metadata, dataset)
 
 
 def test_a_new_table_needs_no_migration(tmp_path):
