@@ -1,4 +1,4 @@
-"""Citations: where the clauses of the register are held, and by which cases.
+"""Citations: the code and the cases of each clause of the register.
 
 Clause ids are cited by the code of the reference (as argument of an error, or in a comment at the
 check; a docstring is no check), by the code around it, and by the manifests of the fixtures. Every

@@ -45,7 +45,7 @@ RESULTS = f"{SCRIPTS}/results.json"
 DEFECTS = "spec/defects.md"
 """The page that is made."""
 
-THERE, GONE, UNTOLD = "there", "gone", "not offered"
+PRESENT, MENDED, NOT_OFFERED = "there", "gone", "not offered"
 """Outcomes of a script."""
 
 PATIENCE = 120
@@ -57,7 +57,7 @@ MAX_LINES = 20
 _NOT_OFFERED = re.compile(
     r"has no attribute|unexpected keyword|not supported by|cannot import|PlanarLayout"
 )
-"""What a release says of what it does not have; pages of 2.3 have the last one."""
+"""Messages of a release about missing features; pages of 2.3 have the last one."""
 
 _IMPORT = re.compile(r"^(?:import|from) (\w+)", re.MULTILINE)
 
@@ -77,12 +77,12 @@ def run(python: str, script: Path) -> tuple[str, str]:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return UNTOLD, f"no answer in {PATIENCE} seconds"
+            return NOT_OFFERED, f"no answer in {PATIENCE} seconds"
     output = " ".join(done.stdout.split())
     if done.returncode not in (0, 1) or "Traceback" in done.stderr or _NOT_OFFERED.search(output):
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        return UNTOLD, output or lines[-1]
-    return (THERE if done.returncode else GONE), output
+        return NOT_OFFERED, output or lines[-1]
+    return (PRESENT if done.returncode else MENDED), output
 
 
 def checks(root: Path, entries: Mapping[str, Divergence]) -> Iterator[Finding]:
@@ -157,7 +157,7 @@ def render(
         lines += ["", f"## {entry.id}", "", f"**{title(root, entry)}.**", "", entry.text, ""]
         lines += [f"* severity: {entry.severity}; component: {entry.rows.get('component', '')}"]
         lines += [f"* file versions: {entry.rows.get('file versions', '')}"]
-        there = [one for one in releases if results[one].get(entry.id) == THERE]
+        there = [one for one in releases if results[one].get(entry.id) == PRESENT]
         lines += [f"* seen on: {', '.join(there)}"] if there else []
         lines += [f"* workaround: {entry.rows['workaround']}"] if "workaround" in entry.rows else []
         if (root / SCRIPTS / entry.script).exists():

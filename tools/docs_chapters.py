@@ -58,7 +58,7 @@ def staged(text: str, clauses: Mapping[str, Clause], by_clause: Mapping[str, Sho
 
 
 def case_link(case_id: str) -> str:
-    """Return the address of a case, from a page in a folder beside."""
+    """Return the address of a case, relative to a page in a sibling folder."""
     topic, _, slug = case_id.rpartition("/")
     return f"../cases/{page_name(topic)}.html#{slug_anchor(slug)}"
 

@@ -79,7 +79,7 @@ def _line(result: CaseResult) -> str:
 
 
 def _results(cases: Sequence[Case], one: ReportData) -> list[CaseResult]:
-    """Return the result of each active case that an implementation was asked about."""
+    """Return the result of each active case that was run on an implementation."""
     outcomes = one.outcomes
     run_cases = (case for case in cases if case.is_active and case.id in outcomes)
     return [CaseResult(case, Outcome(outcomes[case.id])) for case in run_cases]

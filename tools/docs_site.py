@@ -1,7 +1,7 @@
 """The site: chapters, cases, implementations and divergences as static pages.
 
 Pages are staged as Markdown and made by Sphinx. Verdicts come from the results that are checked in,
-and from the newer reports that lie below `report/`, where `nox -s conformance` leaves them.
+and from the newer reports below `report/`, which `nox -s conformance` writes.
 
     python tools/docs_site.py            into report/site
 """
@@ -43,7 +43,7 @@ def stage(root: Path, target: Path) -> None:
     shutil.copy(docs_cases.THEME / "site.css", target / "_static")
     every, clauses = cases.load(root / "fixtures"), register.load(root / "spec" / "register.json")
     matrix = json.loads((root / RESULTS / "matrix.json").read_text("utf-8"))
-    implementations = reports(root / "report", told(matrix))
+    implementations = reports(root / "report", matrix_results(matrix))
     by_clause = shown(every, implementations)
     for path in sorted((root / "spec").glob("*.md")):
         _write(target / "spec" / path.name, staged(path.read_text("utf-8"), clauses, by_clause))
@@ -79,8 +79,8 @@ def _numbers(version: str) -> list[int]:
     return [int(digits) for digits in re.findall(r"\d+", version)]
 
 
-def told(matrix: Mapping[str, Any]) -> list[ReportData]:
-    """Return what a matrix says of each implementation."""
+def matrix_results(matrix: Mapping[str, Any]) -> list[ReportData]:
+    """Return the results of each implementation in a matrix."""
     found = []
     for one in matrix["implementations"]:
         name, version = one["name"], one["version"]
@@ -109,7 +109,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _pages(folder: Path) -> list[str]:
-    """Return the names of the pages of a folder beside the index, in the order of releases."""
+    """Return the names of the pages of a folder without the index, in the order of releases."""
     names = (path.stem for path in folder.glob("*.md"))
     ordered = sorted(names, key=lambda name: (re.sub(r"[\d.]+$", "", name), _numbers(name)))
     return [f"{folder.name}/{name}" for name in ordered]

@@ -1,4 +1,4 @@
-"""Tables of the site: implementations beside areas, and how releases of the oracle fare."""
+"""Tables of the site: implementations by area, and results of releases of the oracle."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _cell(one: ReportData, ids: Sequence[str]) -> str:
 
 
 def trend(matrix: Mapping[str, Any]) -> str:
-    """Return a drawing of the share of the cases asked that each release passes, oldest first."""
+    """Return a chart of the share of cases that each release passes, oldest first."""
     shares = [(name, _share(matrix, name)) for name in matrix["releases"]]
     step = (WIDTH - _LEFT - 20) / max(1, len(shares) - 1)
     points = [(_LEFT + number * step, _y(share)) for number, (_, share) in enumerate(shares)]

@@ -1,4 +1,4 @@
-"""Equivalents: mutants that nothing can tell from the original, each named with its reason.
+"""Equivalents: mutants that cannot be distinguished from the original, with the reasons.
 
 An entry of `tools/equivalent_mutants.toml` gives one reason for some mutants: for single ones by
 `ids`, or for all of some `functions` that no answer depends on. With `tests = true` only no case
@@ -19,13 +19,13 @@ from pathlib import Path
 from mutants import Mutant
 
 PLACE = "tools/equivalent_mutants.toml"
-"""Where the entries lie."""
+"""File of the entries."""
 
 
 def load(root: Path, *, tests: bool = False) -> dict[str, str]:
     """Return the reasons by name: `file:function`, or that and a change. No name occurs twice.
 
-    With `tests`, entries of mutants that tests can tell from the original are left out.
+    With `tests`, entries of mutants that tests can distinguish are omitted.
     """
     document = tomllib.loads((root / PLACE).read_text(encoding="utf-8"))
     reasons: dict[str, str] = {}
@@ -40,8 +40,8 @@ def load(root: Path, *, tests: bool = False) -> dict[str, str]:
 
 
 def excuse(reasons: Mapping[str, str], mutant: Mutant) -> str:
-    """Return the reason why nothing can tell a mutant from the original, empty when there is none.
+    """Return the reason why a mutant is equivalent, empty when it is not.
 
-    The name of a function stands for all of its mutants.
+    The name of a function covers all of its mutants.
     """
     return reasons.get(mutant.id) or reasons.get(f"{mutant.path}:{mutant.function}", "")

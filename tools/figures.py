@@ -22,7 +22,7 @@ from lanceref.core.spans import Span
 from sources import ROOT
 
 FOLDER = "spec/figures"
-"""Where the figures lie."""
+"""Folder of the figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ FIGURES = {
     "43-blobs": Figure(
         "table/any/blob/second-kind",
         "dataset/data/*.lance",
-        "Descriptors of blobs in a full-zip page; the first blob lies before them",
+        "Descriptors of blobs in a full-zip page; the first blob is before them",
         5,
         "field b",
     ),

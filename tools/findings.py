@@ -1,4 +1,4 @@
-"""Findings: what a linter of this repository has to say, and how it ends.
+"""Findings of the linters of this repository, and their exit code.
 
 A finding is a place and a sentence. Every linter collects all of them, prints them in the order of
 the files, and ends with 1 when there are any.

@@ -87,7 +87,7 @@ def check_manifest(folder: str, case: Case, schema: Case) -> Iterator[str]:
 
 
 def check_hashes(folder: str, case: Case) -> Iterator[str]:
-    """Yield inputs and expectations whose bytes are not those of the manifest."""
+    """Yield inputs and expectations whose hashes differ from the manifest."""
     case_input = case["input"]
     listed = {case_input["path"]: case_input["sha256"]} if "path" in case_input else {}
     listed |= {f"{DATASET}/{name}": digest for name, digest in case_input.get("files", {}).items()}
@@ -222,7 +222,7 @@ def _check_report(path: Path, case: Case) -> Iterator[str]:
 
 
 def read(path: Path, case: Case) -> tuple[pa.Table, Case]:
-    """Read a data file or dataset, as the case says, with the reference: rows and facts."""
+    """Read a data file or dataset with the reference and the arguments of a case: rows, facts."""
     args = case["input"].get("args", {})
     place = "path" if "path" in case["input"] else "uri"
     if not args and place == "path":
@@ -261,7 +261,7 @@ def check_coverage(folder: str, case: Case) -> Iterator[str]:
             and hexmap_path.exists()
             and hexmap_path.read_text("utf-8") != build_hexmap(data)
         ):
-            yield "the hexmap is not what the reference says"
+            yield "the hexmap differs from the reference"
 
 
 def _patched(patch: Case) -> set[str]:
@@ -277,26 +277,26 @@ def _unowned(data: bytes, name: str) -> list[tuple[int, int]]:
 
 
 @cache
-def _derived(folder: str, asked: str) -> Case:
-    """Return what the bytes of a case ask for; `asked` is its input as JSON."""
-    return derive(_folder(folder), json.loads(asked))
+def _derived_requirements(folder: str, case_input: str) -> Case:
+    """Return the requirements of the bytes of a case; `case_input` is its input as JSON."""
+    return derive(_folder(folder), json.loads(case_input))
 
 
 def required(folder: str, case: Case, cases: dict[str, Case]) -> Case:
-    """Return what a case must require: what its bytes ask for; damaged, those it was made from."""
+    """Return the derived requirements of a case, for a damaged one those of its parent."""
     damaged = case["kind"] in ("negative-file", "negative-dataset")
     parent = case["provenance"]["derived_from"] if damaged else folder
     case_input = {**cases[parent]["input"], "args": case["input"].get("args", {})}
     derived = {"file_version", "types", "encodings", "features", "reader_flags"}
     stated = {key: value for key, value in case["requires"].items() if key not in derived}
-    return {**stated, **_derived(parent, json.dumps(case_input))}
+    return {**stated, **_derived_requirements(parent, json.dumps(case_input))}
 
 
 def check_requirements(folder: str, case: Case, cases: dict[str, Case]) -> Iterator[str]:
-    """Yield what a case requires, typed or gone, that its bytes do not ask for."""
+    """Yield the requirements of a case that differ from those of its bytes."""
     derived = required(folder, case, cases)
     if derived != case["requires"]:
-        yield f"requires {case['requires']}, the bytes ask for {derived}"
+        yield f"requires {case['requires']}, the bytes require {derived}"
 
 
 def check_all(cases: dict[str, Case]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Imports: the few doors by which libraries and packages come in.
+"""Imports: the modules that may import certain libraries and packages.
 
 Imports inside functions count like the others. The order of folders is in `lint_layers`. The doors:
 

@@ -1,7 +1,7 @@
 """Style: the house rules that a formatter does not know.
 
 Sizes of modules and functions, docstrings, comments that put work off, broad handlers, errors
-without a clause, open types in signatures, and paths of somebody's machine.
+without a clause, open types in signatures, and absolute paths of one machine.
 
     python tools/lint_style.py
 """
@@ -24,7 +24,7 @@ MAX_FUNCTION_LINES = 50
 """No function is longer, its signature and docstring included."""
 
 NAMELESS = frozenset({"utils", "util", "helpers", "helper", "common", "misc"})
-"""Names that say nothing about what a module holds."""
+"""Module names without meaning."""
 
 IMPORTED = frozenset({"pylanceref.util"})
 """Modules that users of pylance import from under such a name all the same."""

@@ -1,4 +1,4 @@
-"""A process of its own for one mutant: what the cases say of a reference with one change.
+"""A child process for one mutant: the cases run on a reference with one change.
 
 The parent has the large libraries loaded, and nothing of this repository; a child imports the
 packages anew, the changed module through a finder, and puts cases to the adapter without a process
@@ -6,7 +6,7 @@ between. A case that takes more than its share of processor time ends the child.
 
     killer(root, module, tree, ids) the first of the cases that notices, or none
     Judge(root).killer(...)         the same, from a parent that has all imported
-    Judge(root).told(...)           what other work says of it: `mutant_tests.py` asks tests
+    Judge(root).verdict(...)        the verdict of other work, as of `mutant_tests.py`
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ PACKAGES = frozenset(
 """What a child imports for itself; tests have the names of their folders."""
 
 WRITING = frozenset({"commit-race", "write-roundtrip"})
-"""Kinds of cases that are about writing: where parsers are judged they are not asked."""
+"""Kinds of cases of writers, which are not run where parsers are judged."""
 
 LIVE = (
     "lanceref",
@@ -68,26 +68,26 @@ LIVE = (
     "lance_conformance.adapters.reference",
     "lance_conformance.runner",
 )
-"""What a judge imports, with all below it."""
+"""Packages that a judge imports, with all their modules."""
 
-LIVES = "lives "
-"""What a child says when no case has another outcome; a case that did notice follows."""
+SURVIVED = "lives "
+"""Last line of a child when no outcome differs; a case that names another clause follows."""
 
-UNASKED = "not all asked"
-"""What it says when none did in the time that there was, and some are left."""
+UNFINISHED = "not all asked"
+"""Last line of a child when time ran out before all cases were run."""
 
 OTHER_CLAUSE = "other clause"
-"""What a case says of bytes that are refused, as they must be, for another reason than its own."""
+"""Outcome of a case whose bytes are refused under another clause."""
 
-Tell = Callable[[str], None]
-"""Takes what a child says: the id of what it asks, a line each, and then the end."""
+Send = Callable[[str], None]
+"""Sends a line of a child: the id of each case that it runs, and a last line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The case that noticed and how; no case: the mutant lives, as far as was asked.
+    """The case that detected a mutant, and how; no case: the mutant survived.
 
-    A case whose outcome differs goes before one that only names another clause.
+    A case whose outcome differs takes precedence over one that only names another clause.
     """
 
     case: str = ""
@@ -97,15 +97,15 @@ class Verdict:
 def killer(
     root: Path, module: str, tree: ast.Module, ids: Sequence[str], seconds: float = math.inf
 ) -> Verdict:
-    """Return the first case that another answer comes out of, with the module changed."""
+    """Return the verdict of the first case whose outcome differs, with the module changed."""
     code = compile(tree, f"<mutant of {module}>", "exec")
-    return _verdict(in_child(lambda tell: _judge(root, {module: code}, ids, seconds, tell)))
+    return _verdict(in_child(lambda send: _judge(root, {module: code}, ids, seconds, send)))
 
 
 class Judge:
-    """Everything imported and every case loaded, once; its children begin where it is.
+    """Imports everything and loads every case once; its children are forks of it.
 
-    A mutant is put to them for some seconds of processor time.
+    A mutant is judged for a number of seconds of processor time.
     """
 
     def __init__(self, root: Path) -> None:
@@ -113,35 +113,35 @@ class Judge:
         sys.path[:0] = [str(root / "reference"), str(root / "conformance")]
         self._live = imported(LIVE)
         self._run = _Run(root, None)
-        self._unfit: dict[str, bool] = {}
+        self._unsuitable: dict[str, bool] = {}
         gc.freeze()
 
     def killer(
         self, source: Source, tree: ast.Module, ids: Sequence[str], seconds: float = math.inf
     ) -> Verdict:
-        """Return the first case that another answer comes out of, with a module changed."""
+        """Return the verdict of the first case whose outcome differs, with a module changed."""
         changes = self._live.changes(source.path, tree)
-        fit = [name for name in ids if not self._unfit.get(name)]
+        fit = [name for name in ids if not self._unsuitable.get(name)]
         if changes is None:
             return killer(self._root, source.module, tree, fit, seconds)
-        verdict = self._ask(changes, fit, seconds)
-        while verdict.case in fit and self._is_unfit(verdict.case):
+        verdict = self._verdict_of(changes, fit, seconds)
+        while verdict.case in fit and self._is_unsuitable(verdict.case):
             fit.remove(verdict.case)
-            verdict = self._ask(changes, fit, seconds)
+            verdict = self._verdict_of(changes, fit, seconds)
         return verdict
 
-    def told(self, source: Source, tree: ast.Module, work: Callable[[Tell], None]) -> Verdict:
-        """Return what a child says that does some work with a module changed."""
+    def verdict(self, source: Source, tree: ast.Module, work: Callable[[Send], None]) -> Verdict:
+        """Return the verdict of a child that does some work with a module changed."""
         changes = self._live.changes(source.path, tree)
         code = compile(tree, f"<mutant of {source.module}>", "exec")
 
-        def changed(tell: Tell) -> None:
+        def changed(send: Send) -> None:
             if changes is None:
                 forget(self._root)
                 sys.meta_path.insert(0, Changed({source.module: code}))
             else:
                 self._live.put(changes)
-            work(tell)
+            work(send)
 
         return _verdict(in_child(changed))
 
@@ -149,35 +149,35 @@ class Judge:
         """Return the ids of cases that name one of some clauses."""
         return self._run.naming(clauses)
 
-    def _is_unfit(self, case: str) -> bool:
-        """Whether a case has another answer where nothing is changed but everything imported."""
-        if case not in self._unfit:
-            self._unfit[case] = bool(self._ask([], [case], math.inf).case)
-        return self._unfit[case]
+    def _is_unsuitable(self, case: str) -> bool:
+        """Whether the outcome of a case differs although nothing is changed."""
+        if case not in self._unsuitable:
+            self._unsuitable[case] = bool(self._verdict_of([], [case], math.inf).case)
+        return self._unsuitable[case]
 
-    def _ask(self, changes: Changes, ids: Sequence[str], seconds: float) -> Verdict:
-        def work(tell: Tell) -> None:
+    def _verdict_of(self, changes: Changes, ids: Sequence[str], seconds: float) -> Verdict:
+        def work(send: Send) -> None:
             self._live.put(changes)
-            _ask(self._run, ids, tell, seconds)
+            _run_cases(self._run, ids, send, seconds)
 
         return _verdict(in_child(work))
 
 
 def _verdict(text: str) -> Verdict:
     started, _, end = text.rstrip("\n").rpartition("\n")
-    if end == UNASKED:
-        return Verdict("", UNASKED)
-    if end.startswith(LIVES):
-        case = end.removeprefix(LIVES)
+    if end == UNFINISHED:
+        return Verdict("", UNFINISHED)
+    if end.startswith(SURVIVED):
+        case = end.removeprefix(SURVIVED)
         return Verdict(case, OTHER_CLAUSE) if case else Verdict()
     case = (started if end.startswith("=") else text).rstrip("\n").rpartition("\n")[2]
     return Verdict(case or "(import)", end[1:] if end.startswith("=") else "died")
 
 
-def in_child(work: Callable[[Tell], None]) -> str:
-    """Return what `work` told in a process of its own, as far as it came.
+def in_child(work: Callable[[Send], None]) -> str:
+    """Return the lines that `work` sent from a child process.
 
-    It has a folder for what is temporary, and nothing it started outlives it.
+    The child has its own temporary folder, and all processes that it started are killed.
     """
     above = IN_MEMORY if IN_MEMORY.is_dir() else None
     scratch = tempfile.mkdtemp(prefix="lance-mutant-", dir=above)
@@ -185,7 +185,7 @@ def in_child(work: Callable[[Tell], None]) -> str:
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _quiet(scratch)
+        _isolate(scratch)
         code = 1
         try:
             work(lambda text: _send(writing, text))
@@ -208,7 +208,7 @@ def _send(pipe: int, text: str) -> None:
         data = data[os.write(pipe, data) :]
 
 
-def _quiet(scratch: str) -> None:
+def _isolate(scratch: str) -> None:
     os.setpgid(0, 0)
     os.environ["TMPDIR"] = tempfile.tempdir = scratch
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -219,28 +219,28 @@ def _quiet(scratch: str) -> None:
 
 
 def _judge(
-    root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], seconds: float, tell: Tell
+    root: Path, changed: Mapping[str, CodeType], ids: Sequence[str], seconds: float, send: Send
 ) -> None:
     sys.meta_path.insert(0, Changed(changed))
-    _ask(runner(root, ids), ids, tell, seconds)
+    _run_cases(runner(root, ids), ids, send, seconds)
 
 
-def _ask(run: _Run, ids: Sequence[str], tell: Tell, seconds: float) -> None:
+def _run_cases(run: _Run, ids: Sequence[str], send: Send, seconds: float) -> None:
     otherwise, end = "", time.process_time() + seconds
     for case_id in ids:
         if time.process_time() > end:
-            tell(f"{LIVES}{otherwise}\n" if otherwise else f"{UNASKED}\n")
+            send(f"{SURVIVED}{otherwise}\n" if otherwise else f"{UNFINISHED}\n")
             return
-        tell(f"{case_id}\n")
+        send(f"{case_id}\n")
         signal.setitimer(signal.ITIMER_PROF, CASE_SECONDS)
         outcome = run(case_id)
         signal.setitimer(signal.ITIMER_PROF, 0)
         if outcome == OTHER_CLAUSE:
             otherwise = otherwise or case_id
         elif outcome != "pass":
-            tell(f"={outcome}\n")
+            send(f"={outcome}\n")
             return
-    tell(f"{LIVES}{otherwise}\n")
+    send(f"{SURVIVED}{otherwise}\n")
 
 
 class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -317,7 +317,7 @@ class _Run:
     def __call__(self, case_id: str) -> str:
         """Return the outcome of a case; bytes that are refused, are so for the clause it names.
 
-        Steps of writers are refused by what was asked.
+        Steps of writers are refused by the requested operation.
         """
         case = self._cases[case_id]
         self._session.scratch = Path(tempfile.gettempdir())
@@ -329,13 +329,13 @@ class _Run:
 
 
 def runner(root: Path, ids: Iterable[str] | None) -> _Run:
-    """Import the packages anew, whatever the parent has of them."""
+    """Reimport the packages, whatever the parent has imported."""
     forget(root)
     return _Run(root, ids)
 
 
 def forget(root: Path) -> None:
-    """Leave the packages to be imported anew, from a tree."""
+    """Remove the packages, so that they are reimported from a tree."""
     for name in [name for name in sys.modules if name.partition(".")[0] in PACKAGES]:
         del sys.modules[name]
     sys.path[:0] = [str(root / "reference"), str(root / "conformance")]

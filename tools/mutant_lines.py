@@ -3,9 +3,9 @@
 What a cache knows runs no line: caches are emptied before each case and test.
 
     touched(root, writing=False)       the cases of readers, or of writers, by line
-    traced(trace)                      the ids by line that other work in a child told
+    traced(trace)                      the ids by line that other work in a child sent
     caches_made_here()                 in such a child: what empties the caches made after it
-    tell_lines(tracer, ...)            in such a child: tell what was traced
+    tell_lines(tracer, ...)            in such a child: send the traced lines
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mutant_child import Tell, in_child, runner
+from mutant_child import Send, in_child, runner
 
 if TYPE_CHECKING:
     from coverage import Coverage
@@ -30,11 +30,11 @@ def touched(root: Path, *, writing: bool = False) -> tuple[Lines, list[str]]:
 
     They are the cases of readers, or those that are about `writing`.
     """
-    return traced(lambda tell: _trace(root, writing, tell))
+    return traced(lambda send: _trace(root, writing, send))
 
 
-def traced(trace: Callable[[Tell], None]) -> tuple[Lines, list[str]]:
-    """Return the ids by line, and those left out, that a child told by `tell_lines`."""
+def traced(trace: Callable[[Send], None]) -> tuple[Lines, list[str]]:
+    """Return the ids by line, and those left out, that a child sent by `send_lines`."""
     found = json.loads(in_child(trace))
     lines = {
         name: {int(line): ids for line, ids in by_line.items()}
@@ -67,7 +67,7 @@ def caches_made_here() -> Callable[[], None]:
     return empty
 
 
-def _trace(root: Path, writing: bool, tell: Tell) -> None:
+def _trace(root: Path, writing: bool, send: Send) -> None:
     import coverage
 
     empty_caches = caches_made_here()
@@ -81,10 +81,10 @@ def _trace(root: Path, writing: bool, tell: Tell) -> None:
         if run(case_id) != "pass":
             failing.append(case_id)
     tracer.stop()
-    tell_lines(tracer, root, failing, tell)
+    send_lines(tracer, root, failing, send)
 
 
-def tell_lines(tracer: Coverage, root: Path, failing: Collection[str], tell: Tell) -> None:
+def send_lines(tracer: Coverage, root: Path, failing: Collection[str], send: Send) -> None:
     """Tell which lines each context of a tracer ran through, without those of some."""
     data = tracer.get_data()
     lines = {
@@ -94,4 +94,4 @@ def tell_lines(tracer: Coverage, root: Path, failing: Collection[str], tell: Tel
         }
         for name in data.measured_files()
     }
-    tell(json.dumps({"lines": lines, "failing": sorted(failing)}))
+    send(json.dumps({"lines": lines, "failing": sorted(failing)}))

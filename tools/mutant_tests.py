@@ -25,21 +25,21 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
-from mutant_child import LIVES, UNASKED, Judge, Tell, Verdict, forget
-from mutant_lines import Lines, caches_made_here, tell_lines, traced
+from mutant_child import SURVIVED, UNFINISHED, Judge, Send, Verdict, forget
+from mutant_lines import Lines, caches_made_here, send_lines, traced
 from sources import Source
 
 if TYPE_CHECKING:
     from coverage import Coverage
 
 TESTS = "reference/tests"
-"""Where the tests of the reference lie."""
+"""Folder of the tests of the reference."""
 
 ALONE = "not spark and not oracle and not nightly"
-"""What marks tests that need nothing beside this repository."""
+"""Marker expression of tests without the oracle and Spark."""
 
-BESIDE = "oracle and not spark and not nightly"
-"""What marks those that also ask the oracle, which a child imports for itself: it has threads."""
+ORACLE_MARKS = "oracle and not spark and not nightly"
+"""Marker expression of tests with the oracle, which each child imports itself: it has threads."""
 
 ORACLE = "lance"
 """The oracle's package."""
@@ -58,7 +58,7 @@ WAITED_SECONDS = 120
 
 
 def folders_of_tests(root: Path) -> list[str]:
-    """Return the folders of tests, and the files of tests beside them."""
+    """Return the folders of tests, and the test files next to them."""
     return [
         entry.relative_to(root).as_posix()
         for entry in sorted((root / TESTS).iterdir())
@@ -68,7 +68,7 @@ def folders_of_tests(root: Path) -> list[str]:
 
 def lines_of_tests(root: Path, folder: str, marked: str) -> tuple[Lines, list[str]]:
     """Return the tests of a folder by line of the reference, and the ids of those left out."""
-    return traced(lambda tell: _trace(root, folder, marked, tell))
+    return traced(lambda send: _trace(root, folder, marked, send))
 
 
 class Suite:
@@ -76,7 +76,7 @@ class Suite:
 
     def __init__(self, root: Path, judge: Judge) -> None:
         self._root, self._judge = root, judge
-        self._unfit: dict[str, bool] = {}
+        self._unsuitable: dict[str, bool] = {}
         with redirect_stdout(StringIO()), patch.dict(sys.modules, {ORACLE: None}):
             # what is imported here no child imports
             _pytest(root, None, "--collect-only", CONTINUE, "-m", ALONE, TESTS)
@@ -86,58 +86,62 @@ class Suite:
         self, source: Source, tree: ast.Module, ids: Sequence[str], seconds: float
     ) -> Verdict:
         """Return the first test that fails, with a module changed."""
-        fit = [name for name in ids if not self._unfit.get(name)]
-        verdict = self._ask(source, tree, fit, seconds)
-        while verdict.case in fit and self._is_unfit(source, verdict.case):
+        fit = [name for name in ids if not self._unsuitable.get(name)]
+        verdict = self._verdict_of(source, tree, fit, seconds)
+        while verdict.case in fit and self._is_unsuitable(source, verdict.case):
             fit.remove(verdict.case)
-            verdict = self._ask(source, tree, fit, seconds)
+            verdict = self._verdict_of(source, tree, fit, seconds)
         return verdict
 
-    def _is_unfit(self, source: Source, test: str) -> bool:
+    def _is_unsuitable(self, source: Source, test: str) -> bool:
         """Whether a test fails in a process like these where nothing is changed."""
-        if test not in self._unfit:
-            self._unfit[test] = bool(self._ask(source, source.tree, [test], math.inf).case)
-        return self._unfit[test]
+        if test not in self._unsuitable:
+            self._unsuitable[test] = bool(
+                self._verdict_of(source, source.tree, [test], math.inf).case
+            )
+        return self._unsuitable[test]
 
-    def _ask(self, source: Source, tree: ast.Module, ids: Sequence[str], seconds: float) -> Verdict:
+    def _verdict_of(
+        self, source: Source, tree: ast.Module, ids: Sequence[str], seconds: float
+    ) -> Verdict:
         if not ids:
             return Verdict()
-        return self._judge.told(source, tree, lambda tell: self._run(ids, seconds, tell))
+        return self._judge.verdict(source, tree, lambda send: self._run(ids, seconds, send))
 
-    def _run(self, ids: Sequence[str], seconds: float, tell: Tell) -> None:
-        asker = _Asker(tell, time.process_time() + seconds)
-        code = _pytest(self._root, asker, "--exitfirst", *ids)
-        if asker.failed:
-            tell("=failed\n")
-        elif asker.has_left_some:
-            tell(f"{UNASKED}\n")
-        elif asker.has_asked or code == pytest.ExitCode.OK:
-            tell(f"{LIVES}\n")
+    def _run(self, ids: Sequence[str], seconds: float, send: Send) -> None:
+        timer = _TestTimer(send, time.process_time() + seconds)
+        code = _pytest(self._root, timer, "--exitfirst", *ids)
+        if timer.failed:
+            send("=failed\n")
+        elif timer.has_skipped:
+            send(f"{UNFINISHED}\n")
+        elif timer.has_started or code == pytest.ExitCode.OK:
+            send(f"{SURVIVED}\n")
         else:
-            tell("=import\n")
+            send("=import\n")
 
 
-class _Asker:
-    """Gives each test its time, and ends the session when that of all is over."""
+class _TestTimer:
+    """Limits the time of each test, and ends the session when the total is exceeded."""
 
-    def __init__(self, tell: Tell, end: float) -> None:
-        self._tell, self._end = tell, end
-        self.has_asked = self.has_left_some = self.failed = False
+    def __init__(self, send: Send, end: float) -> None:
+        self._send, self._end = send, end
+        self.has_started = self.has_skipped = self.failed = False
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> Iterator[None]:
-        """Tell which test is asked."""
-        self.has_asked = True
-        self._tell(f"{item.nodeid}\n")
+        """Send the id of a test and limit its time."""
+        self.has_started = True
+        self._send(f"{item.nodeid}\n")
         signal.setitimer(signal.ITIMER_PROF, 2 * TEST_SECONDS)
         signal.setitimer(signal.ITIMER_REAL, WAITED_SECONDS)
         yield
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
         if nextitem and time.process_time() > self._end:
-            self.has_left_some = True
+            self.has_skipped = True
             item.session.shouldstop = "the time is over"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -173,7 +177,7 @@ class _Tracer:
             self.left_out.add(report.nodeid)
 
 
-def _trace(root: Path, folder: str, marked: str, tell: Tell) -> None:
+def _trace(root: Path, folder: str, marked: str, send: Send) -> None:
     import coverage
 
     forget(root)
@@ -183,7 +187,7 @@ def _trace(root: Path, folder: str, marked: str, tell: Tell) -> None:
     plugin = _Tracer(tracer, empty_caches)
     _pytest(root, plugin, CONTINUE, "-m", marked, folder)
     tracer.stop()
-    tell_lines(tracer, root, plugin.left_out, tell)
+    send_lines(tracer, root, plugin.left_out, send)
 
 
 def _pytest(root: Path, plugin: object | None, *arguments: str) -> int:

@@ -43,20 +43,20 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
-"""Operators and what lies in their place."""
+"""Operators and their replacements."""
 
 OTHER_END = {"little": "big", "big": "little"}
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 _LITTLE = re.compile(r"<[uifc]\d")
 _CHECK = re.compile(r"_?(check|require|bound|expect)(_|$)")
 _ASIDE = re.compile(r"(\w+\.)*\w*ctx\.(at|leaf|group)|Place")
-"""Calls that say where something is, to errors and to `explain`."""
+"""Calls that only give positions to errors and `explain`."""
 
 _WORDS = frozenset({"found", "wanted"})
 """Arguments that are the words of an error."""
 
 _SPANS = re.compile(r"(\w+\.)*ctx\.spans is not None")
-"""What is asked before bytes are given owners."""
+"""Conditions of code that only names owners of bytes."""
 
 _COMPILED = re.compile("compiled|intrinsic")
 """Decorators that compile a function."""

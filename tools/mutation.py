@@ -1,29 +1,29 @@
 """Mutation score: would the cases notice a bug in a parser, or cases and tests one in any module?
 
 Each mutant of a parsing module of the reference is put to the cases that run through its line, in a
-process of its own, until one notices. The score is the share that some case noticed: by its
-outcome, or by the clause that the refusal names. Functions that no case enters are not counted. A
-mutant that nothing can tell from the original lies in `tools/equivalent_mutants.toml` with its
-reason; some of them only no case can tell, and tests judge these.
+child process, until one detects it. The score is the share that some case detected: by its outcome,
+or by the clause of its refusal. Functions that no case runs are not counted. Mutants that are
+equivalent to the original are listed in `tools/equivalent_mutants.toml` with a reason; some of them
+are equivalent only for cases, and tests judge these.
 
-With `--all`, mutants of every module and function count, those of writers too. What no case of
-readers noticed is put to the cases of writers, what these did not to the tests of the reference
-that run through its line, and what these did not to those that also ask the oracle.
+With `--all`, mutants of every module and function count, those of writers too. Those that
+survive the cases of readers are judged by the cases of writers, then by the tests of the reference
+that run through their line, and then by tests with the oracle.
 
-Each of these has 30 seconds of processor time for a mutant, at first a tenth of them, since what is
-noticed at all mostly is at once. How many live that were not put to all that could notice them is
-said at the end: with more `--seconds` some of these may be noticed.
+Each step has 30 seconds of processor time for a mutant, at first a tenth of them, since most
+detections are quick. The number of survivors that were not judged completely is printed at the end:
+with more `--seconds` some of these may be detected.
 
     python tools/mutation.py                        every mutant, into report/mutation
     python tools/mutation.py --all                  cases and tests, all of the reference
     python tools/mutation.py --sample 2000 --seed 0 some of them
     python tools/mutation.py --only "file/*"        those of some modules
-    python tools/mutation.py --seconds 5            less time: some live that would be noticed
-    python tools/mutation.py --again                what lived before, once more
+    python tools/mutation.py --seconds 5            less time: fewer are detected
+    python tools/mutation.py --again                the survivors of the last run
 
-What was judged is kept in `report/mutation/judged.jsonl`, what cases of writers and tests said in
-other files beside it, and what they run through in `lines`; the next run goes on from there. A
-sample keeps its mutants when others come or go: each has its place in an order of its own. With
+Verdicts are stored in `report/mutation/judged.jsonl`, those of cases of writers and tests in other
+files there, and their lines in `lines`; the next run continues from there. A sample is stable when
+mutants are added or removed: the order of mutants depends on each alone. With
 `--keep conformance/results/mutation.json` the score is what `lance-conformance gate` compares.
 """
 
@@ -43,10 +43,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from equivalents import excuse, load
-from mutant_child import OTHER_CLAUSE, UNASKED, Judge, Verdict
+from mutant_child import OTHER_CLAUSE, UNFINISHED, Judge, Verdict
 from mutant_lines import Lines, touched
 from mutant_order import nearest, ordered, topic, touching
-from mutant_tests import ALONE, BESIDE, ORACLE, Suite, folders_of_tests, lines_of_tests
+from mutant_tests import ALONE, ORACLE, ORACLE_MARKS, Suite, folders_of_tests, lines_of_tests
 from mutants import Mutant, mutants, mutated
 from sources import ROOT, Source, python_files
 
@@ -63,7 +63,7 @@ WRITERS = (
 """Modules there that only write."""
 
 LIMITS = ("*/core/limits.py", "*/core/query_limits.py")
-"""Modules there that only bound what bytes cost, which no clause says: tests judge these."""
+"""Modules that only bound the cost of bytes, without a clause: tests judge these."""
 
 SECONDS = 30.0
 """Processor time of a mutant with the cases, and with the tests."""
@@ -74,7 +74,7 @@ FIRST = 0.1
 _CLAUSE = re.compile(r"L\.[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 
 _ASIDE = re.compile("_?(encode|write|own)(_|$)")
-"""Functions there that only write, or only say what owns bytes: hexmaps judge these."""
+"""Functions that only write, or only name owners of bytes: hexmaps judge these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +122,12 @@ def score(every: Iterable[Judged]) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def place(seed: int, mutant_id: str) -> bytes:
-    """Return where a mutant lies in the order that samples are the beginning of."""
+def sample_key(seed: int, mutant_id: str) -> bytes:
+    """Return the sort key of a mutant; a sample is the start of this order."""
     return hashlib.sha256(f"{seed} {mutant_id}".encode()).digest()
 
 
-def kept(every: Sequence[Judged], bar: float) -> dict[str, object]:
+def score_document(every: Sequence[Judged], bar: float) -> dict[str, object]:
     """Return what the gate compares, and the score of each module."""
     modules = {name: pair for name, pair in sorted(score(every).items()) if name.endswith(".py")}
     noticed = sum(bool(one.case) for one in every)
@@ -142,46 +142,51 @@ def main() -> int:
     work, num_excused = _sample(
         every_module(ROOT) if options.all else parsers(ROOT), lines, options
     )
-    print(f"{num_excused} of those drawn are equivalent: nothing can tell them from the original")
-    steps = [_Step(_judged, lines, "judged.jsonl"), *(_more(options.out) if options.all else ())]
+    print(f"{num_excused} of the sample are equivalent to the original")
+    steps = [
+        _Step(_judged, lines, "judged.jsonl"),
+        *(_further_steps(options.out) if options.all else ()),
+    ]
     with ProcessPoolExecutor(options.jobs, initializer=_prepare) as pool:
-        known = _put(work, steps, pool, options)
+        known = _run_steps(work, steps, pool, options)
     every = [known[mutant.id] for mutant in work if mutant.id in known]
     if options.keep:
-        options.keep.write_text(json.dumps(kept(every, options.bar), indent=1) + "\n", "utf-8")
+        options.keep.write_text(
+            json.dumps(score_document(every, options.bar), indent=1) + "\n", "utf-8"
+        )
     return _conclude(every, options.bar)
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Cases or tests that mutants are put to: how, through which lines they run, what they say."""
+    """A step of cases or tests: its judge, their lines, and the file of verdicts."""
 
     judged: Callable[[float, Mutant, Sequence[str], Mapping[str, int]], Judged]
     lines: Lines
     file: str
 
 
-def _more(out: Path) -> Iterator[_Step]:
+def _further_steps(out: Path) -> Iterator[_Step]:
     """Yield what else living mutants are put to: cases of writers, tests, those of the oracle."""
     writing = _lines(out / "lines-of-writers.json", lambda: touched(ROOT, writing=True))
     yield _Step(_judged, writing, "writers.jsonl")
     yield _Step(_tested, _lines_of_tests(out / "lines", ALONE), "tests.jsonl")
     if find_spec(ORACLE):
-        yield _Step(_tested, _lines_of_tests(out / "oracle", BESIDE), "oracle.jsonl")
+        yield _Step(_tested, _lines_of_tests(out / "oracle", ORACLE_MARKS), "oracle.jsonl")
 
 
-def _put(
+def _run_steps(
     work: Sequence[Mutant], steps: Sequence[_Step], pool: Executor, options: argparse.Namespace
 ) -> dict[str, Judged]:
     """Put mutants to all in little time, then in more to what they were not put to.
 
-    Return what was said of each: who noticed it, or else whether all were asked.
+    Return the verdicts of each: what detected it, or whether all were run.
     """
     verdicts: dict[str, dict[str, Judged]] = defaultdict(dict)
     for seconds in (options.seconds * FIRST, options.seconds):
         for step in steps:
             living = [m for m in work if not any(one.case for one in verdicts[m.id].values())]
-            for one in _asked(step, living, pool, seconds, options):
+            for one in _step_results(step, living, pool, seconds, options):
                 verdicts[one.id][step.file] = one
             num_noticed = sum(
                 any(one.case for one in by_file.values()) for by_file in verdicts.values()
@@ -191,10 +196,10 @@ def _put(
     return {by_file[0].id: max(by_file, key=lambda one: (one.case, one.how)) for by_file in every}
 
 
-def _asked(
+def _step_results(
     step: _Step, work: Sequence[Mutant], pool: Executor, seconds: float, options: argparse.Namespace
 ) -> list[Judged]:
-    """Return what the cases or tests of a step say of mutants, now or before."""
+    """Return the verdicts of a step on mutants, stored or new."""
     path, is_first = options.out / step.file, seconds < options.seconds
     known = _known(path)
     if options.again and is_first:
@@ -202,7 +207,7 @@ def _asked(
     remaining = [
         one
         for one in work
-        if one.id not in known or (not is_first and known[one.id].how == UNASKED)
+        if one.id not in known or (not is_first and known[one.id].how == UNFINISHED)
         if not options.no_more
     ]
     print(f"{len(work)} mutants, {len(work) - len(remaining)} judged before", flush=True)
@@ -237,30 +242,33 @@ def _prepare() -> None:
 
 def _judged(seconds: float, mutant: Mutant, ids: Sequence[str], about: Mapping[str, int]) -> Judged:
     if not ids:
-        return _found(mutant, ids, Verdict())
+        return _judged_mutant(mutant, ids, Verdict())
     source = Source(ROOT, ROOT / mutant.path)
     named = _CLAUSE.findall(source.text), mutant.clauses
-    likely = [*(case for some in named for case in _judges[0].naming(some)), *_near(mutant)]
+    likely = [
+        *(case for some in named for case in _judges[0].naming(some)),
+        *_similar_mutants(mutant),
+    ]
     tree = mutated(source, mutant.number)
     chosen = ordered(ids, likely, about)
-    return _found(mutant, ids, _judges[0].killer(source, tree, chosen, seconds))
+    return _judged_mutant(mutant, ids, _judges[0].killer(source, tree, chosen, seconds))
 
 
 def _tested(seconds: float, mutant: Mutant, ids: Sequence[str], _: Mapping[str, int]) -> Judged:
     source = Source(ROOT, ROOT / mutant.path)
     tree = mutated(source, mutant.number)
-    tests = nearest(ids, mutant.path, _near(mutant))
+    tests = nearest(ids, mutant.path, _similar_mutants(mutant))
     verdict = _tests[0].killer(source, tree, tests, seconds)
     if not verdict.case and len(tests) < len(ids):
-        verdict = Verdict("", UNASKED)
-    return _found(mutant, ids, verdict)
+        verdict = Verdict("", UNFINISHED)
+    return _judged_mutant(mutant, ids, verdict)
 
 
-def _near(mutant: Mutant) -> list[str]:
+def _similar_mutants(mutant: Mutant) -> list[str]:
     return [*_noticed[mutant.path], *_noticed[f"{mutant.path}:{mutant.function}"]]
 
 
-def _found(mutant: Mutant, ids: Sequence[str], verdict: Verdict) -> Judged:
+def _judged_mutant(mutant: Mutant, ids: Sequence[str], verdict: Verdict) -> Judged:
     if verdict.case in ids:
         for place in (mutant.path, f"{mutant.path}:{mutant.function}"):
             _noticed[place].append(verdict.case)
@@ -277,7 +285,7 @@ def _conclude(every: Sequence[Judged], bar: float) -> int:
     named = sum(one.how == OTHER_CLAUSE for one in every)
     share = 100 * killed / max(1, len(every))
     print(f"mutation score: {killed} of {len(every)}, {share:.1f} %")
-    unasked = sum(one.how == UNASKED for one in every)
+    unasked = sum(one.how == UNFINISHED for one in every)
     print(f"{unasked} of those that live were not put to all that could notice them")
     print(f"{named} of them are noticed by the clause that is named alone: another check refuses")
     return 0 if share >= bar else 1
@@ -286,14 +294,14 @@ def _conclude(every: Sequence[Judged], bar: float) -> int:
 def _sample(
     sources: Iterable[Source], lines: Lines, options: argparse.Namespace
 ) -> tuple[list[Mutant], int]:
-    """Return the mutants to judge, and how many excused ones were drawn beside them."""
+    """Return the mutants to judge, and the number of equivalent ones in the sample."""
     drawn = [
         one
         for source in sources
         if fnmatchcase(source.name.removeprefix("reference/lanceref/"), options.only)
         for one in (mutants(source) if options.all else reachable(source, lines))
     ]
-    drawn.sort(key=lambda one: place(options.seed, one.id))
+    drawn.sort(key=lambda one: sample_key(options.seed, one.id))
     reasons, num_excused = load(ROOT, tests=options.all), 0
     work: list[Mutant] = []
     for mutant in drawn:

@@ -1,7 +1,7 @@
 """Protocol page: `conformance/PROTOCOL.md`, made of the JSON Schemas and of cases.
 
 Each operation has its fields, types and an example: the request of a case, with the answer that the
-reference gives to it. Both are held against the schema.
+reference gives to it. Both are validated against the schema.
 
     python tools/protocol_page.py            write the page
     python tools/protocol_page.py --check    fail when the page differs
@@ -27,7 +27,7 @@ PAGE = "conformance/PROTOCOL.md"
 """The page."""
 
 TEXTS = ROOT / "conformance/lance_conformance/schemas"
-"""Where the written parts lie."""
+"""Folder of the handwritten parts."""
 
 EXAMPLES = {
     "file.inspect": "file/2.1/miniblock/plain",
@@ -98,19 +98,19 @@ GREETING: tuple[dict[str, Any], dict[str, Any]] = (
 WORDS = {
     "versions": "file versions; absent: all",
     "projection": "a list of `top`, columns can be chosen, and `nested`, fields of structs too",
-    "ranges": "true: ranges of rows can be asked for",
-    "rows": "true: single rows can be asked for",
-    "filter": "true: filters can be asked for",
-    "limit": "true: `limit` and `offset` can be asked for",
+    "ranges": "true: ranges of rows are supported",
+    "rows": "true: single rows are supported",
+    "filter": "true: filters are supported",
+    "limit": "true: `limit` and `offset` are supported",
     "types": "types of indices, by the words below; absent: all",
-    "nearest": "true: searches for vectors can be asked for",
-    "text": "true: full-text queries can be asked for",
+    "nearest": "true: vector searches are supported",
+    "text": "true: full-text queries are supported",
     "scan": "false: rows cannot be looked at without an index",
     "modes": "modes of writing",
     "operations": "messages of operations; absent: all",
     "verbs": "verbs of `mutate`; absent: all",
 }
-"""What the words mean that `hello` says of an operation."""
+"""Meaning of the members of a claim in `hello`."""
 
 _OUT = {"file.read", "dataset.read", "dataset.take", "index.search", "index.dump"}
 
@@ -152,7 +152,7 @@ def fields(schema: dict[str, Any], definitions: dict[str, Any]) -> Iterator[str]
 
 
 def capabilities(hello: dict[str, Any]) -> Iterator[str]:
-    """Yield the tables of what `hello` can say of each operation."""
+    """Yield the tables of the claims of each operation in `hello`."""
     properties = hello["properties"]["capabilities"]["properties"]
     yield from ("| capability | words |", "|---|---|")
     for op, one in properties.items():

@@ -14,7 +14,7 @@ clause was collected from are in `spec/working-labels.json`, which no program re
     python tools/register.py            write the register
     python tools/register.py --check    fail when the register differs from the chapters
 
-An id that the register holds may not vanish from the chapters: a clause that no longer stands keeps
+An id in the register must not vanish from the chapters: a clause that no longer holds keeps
 its paragraph and gets `superseded-by`.
 """
 
@@ -32,7 +32,7 @@ from findings import Finding, conclude
 from sources import ROOT
 
 REGISTER = "spec/register.json"
-"""Where the register lies."""
+"""Path of the register."""
 
 CLAUSE_ID = re.compile(r"L(?:\.[a-z0-9]+(?:-[a-z0-9]+)*){2,}")
 """Form of a clause id: chapter, topic, details."""
@@ -207,7 +207,7 @@ def _across(clauses: list[Clause]) -> Iterator[Finding]:
 
 
 def vanished(root: Path, clauses: list[Clause]) -> list[Finding]:
-    """Return a finding for every id of the written register that no chapter holds any more."""
+    """Return a finding for every id of the written register that is no longer in a chapter."""
     present = {clause.id for clause in clauses}
     return [
         Finding(REGISTER, 0, f"{known} vanished: keep its paragraph and add superseded-by")

@@ -3,7 +3,7 @@
 Every linter takes the root of a repository, so that its tests can hand it a small bad one. Hidden
 folders and what the build makes are passed over.
 
-    ROOT                     the repository these tools lie in
+    ROOT                     the repository of these tools
     python_files(root, "x")  the Python files under root/x, without generated ones
     text_files(root)         every text file
     Source                   one Python file: path, text, lines, tree, comments
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 """The repository these tools maintain."""
 
 CODE_FOLDERS = ("reference", "conformance", "tools")
-"""Where the Python of the repository lies."""
+"""Folders with the Python code of the repository."""
 
 TEXT_SUFFIXES = frozenset(
     {".css", ".hexmap", ".html", ".j2", ".java", ".js", ".json", ".jsonl", ".md", ".mjs", ".proto"}
@@ -56,7 +56,7 @@ class Source:
 
     @property
     def is_test(self) -> bool:
-        """Whether the file lies in a test tree."""
+        """Whether the file is in a test tree."""
         return "tests" in self.path.relative_to(self.root).parts
 
     @cached_property

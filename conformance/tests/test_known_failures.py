@@ -28,9 +28,7 @@ def test_listed_failure_is_expected(make_result):
     crash, fail = make_result(A, Outcome.CRASH), make_result(B, Outcome.FAIL)
     result = triage([crash, fail], [entry("toy/*/read/*")], [A, B, C], TODAY, {})
 
-    assert [A] == list(result.listed)
-    assert (fail,) == result.unexpected
-    assert () == result.stale
+    assert ([A], (fail,), ()) == (list(result.listed), result.unexpected, result.stale)
 
 
 @pytest.mark.parametrize("level", ["MUST NOT", "SHOULD", "MAY"])

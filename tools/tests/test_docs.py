@@ -211,7 +211,7 @@ def test_reports_are_found_where_sessions_leave_them(tmp_path):
     row = {"case": "a", "releases": {"3": "crash", "14": "not run"}, "others": {"x 1": "fail"}}
     pairs = (("x", "1"), ("pylance", "3"), ("pylance", "14"))
     names = [{"name": name, "version": version} for name, version in pairs]
-    known = docs_site.told({"implementations": names, "read": [row]})
+    known = docs_site.matrix_results({"implementations": names, "read": [row]})
     found = {one.label: one.outcomes for one in docs_site.reports(tmp_path, known)}
 
     assert [{"a": "fail"}, {"a": "crash"}, {}] == [one.outcomes for one in known]

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 from equivalents import excuse, load
-from mutant_child import OTHER_CLAUSE, UNASKED, Judge, Verdict, killer
+from mutant_child import OTHER_CLAUSE, UNFINISHED, Judge, Verdict, killer
 from mutant_order import nearest, ordered, touching
 from mutant_tests import ALONE, Suite, lines_of_tests
 from mutants import Mutant, mutants, mutated
@@ -178,7 +178,7 @@ def test_a_refusal_names_its_clause(judge):
     tree = changed('"L.file.footer.magic")', '"L.file.footer.other")')
 
     assert Verdict(case, OTHER_CLAUSE) == judge.killer(FOOTER, tree, [case])
-    assert Verdict("", UNASKED) == judge.killer(FOOTER, FOOTER.tree, [case], -1)
+    assert Verdict("", UNFINISHED) == judge.killer(FOOTER, FOOTER.tree, [case], -1)
 
 
 TESTS_OF_FOOTER = [

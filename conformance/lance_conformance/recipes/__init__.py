@@ -1,5 +1,5 @@
-"""Recipes: how every fixture is made.
+"""Recipes: the definitions of all fixtures.
 
-A positive case is written by the oracle (or by hand) from a table that is known before any byte
-exists: that table is the expectation. A negative case is a named parent with one named change.
+A positive case is written by the oracle (or by hand) from a given table, which is its expectation.
+A negative case is a named parent with one named change.
 """

@@ -1,12 +1,12 @@
 """Applying the one change of a negative case to its parent's bytes.
 
-Where a change lies is said by name and found through the reference's own byte map, so that a recipe
-reads `("footer", "num_columns")` and not an offset. After the edit of a message, the lengths and
-offsets around it are recomputed: everything that describes a data file lies after its data, so the
-data keep their place, and the descriptor, the column metadata, the two tables and the footer are
-laid out anew. A manifest is a row of length-prefixed sections and a footer that points at the last;
-so is what describes a 0.1 file, and a vector index of a single file. Another global buffer than the
-descriptor moves after this when its message is edited.
+The location of a change is a name, which is resolved by the span tree of the reference: a recipe
+has `("footer", "num_columns")` and not an offset. After the edit of a message, the lengths and
+offsets around it are recomputed: the metadata of a data file come after its data, so the data keep
+their offsets, and the descriptor, the column metadata, the two tables and the footer are rewritten.
+A manifest is a sequence of length-prefixed sections and a footer with the offset of the last one;
+so are the metadata of a 0.1 file, and a vector index of a single file. A global buffer other than
+the descriptor moves after it when its message is edited.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PAGE_MESSAGES: dict[str, type[Message]] = {
 }
 
 PADDING = b"H"
-"""What lies between buffers."""
+"""Padding between buffers."""
 
 _BUFFERS: dict[str, type[Message]] = {"IVF": index_pb2.IVF, "Tensor": index_pb2.Tensor}
 
@@ -89,7 +89,7 @@ def _edit_whole_file(data: bytes, cls: type[Message], edit: Callable[[Message], 
 
 
 def _edit_prefixed(data: bytes, cls: type[Message], edit: Callable[[Message], None]) -> Edited:
-    """Edit the message that only the footer stands after."""
+    """Edit the message directly before the footer."""
     at = int.from_bytes(data[-16:-8], "little")
     was = _section(data, at)
     now = _edited_bytes(was, cls, edit)
@@ -174,7 +174,7 @@ def _rewrite_tail(
 
 
 def _edit_manifest(data: bytes, where: str, edit: Callable[[Message], None]) -> Edited:
-    """Edit one section; the sections after it move, and what points at them is recomputed."""
+    """Edit one section; the sections after it move, and their offsets are recomputed."""
     at_manifest = int.from_bytes(data[-16:-8], "little")
     manifest = table_pb2.Manifest.FromString(_section(data, at_manifest))
     places = {"manifest": at_manifest}
@@ -205,7 +205,7 @@ def _section(data: bytes, at: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """The declared difference between parent and case: what `case.json` says under `patch`."""
+    """The difference between parent and case, as in the member `patch` of `case.json`."""
 
     target: str
     at: int
@@ -216,7 +216,7 @@ class Patch:
 
 
 class RecipeError(Exception):
-    """A recipe names a place its parent does not have, or changes nothing."""
+    """A recipe names a location that its parent does not have, or changes nothing."""
 
 
 def apply(change: Change, parent: Mapping[str, bytes]) -> tuple[dict[str, bytes], Patch]:

@@ -1,6 +1,6 @@
 """Blocks by hand: a sequence of integers in each of the codecs that can hold it.
 
-What a codec cannot say (a constant of two values) is the caller's fault: nothing is checked here.
+Whether a codec can encode the values (a constant of two values) is not checked here.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from lance_conformance.recipes.edits import build
 from lance_conformance.recipes.handmade_files import fast_lanes, words
 
 Block = tuple[pb.CompressiveEncoding, bytes]
-"""A description and its bytes; none for what lies in the description."""
+"""A description and its bytes, which are empty if the description has all."""
 
 SCHEMES = {"lz4": pb.COMPRESSION_ALGORITHM_LZ4, "zstd": pb.COMPRESSION_ALGORITHM_ZSTD}
 described = partial(build, pb.CompressiveEncoding)
-"""Describes an encoding by paths and values."""
+"""Builds a description from paths and values."""
 
 
 def packed(bits: int, width: int) -> pb.CompressiveEncoding:
@@ -37,20 +37,20 @@ def flat(values: Sequence[int], bits: int) -> Block:
 
 
 def inline(values: Sequence[int], bits: int) -> Block:
-    """Pack up to 1024 values after the word that tells their width."""
+    """Pack up to 1024 values after a word with their width."""
     encoding = described({"inline_bitpacking.uncompressed_bits_per_value": bits})
     width = max(values).bit_length()
     return encoding, words(width, width=bits // 8) + fast_lanes(values, bits, width)
 
 
 def out_of_line(values: Sequence[int], bits: int) -> Block:
-    """Pack up to 1024 values into a whole block of the width the description tells."""
+    """Pack up to 1024 values into a whole block of the width in the description."""
     width = max(values).bit_length()
     return packed(bits, width), fast_lanes(values, bits, width)
 
 
 def compressed(inner: Block, scheme: str = "lz4", level: int | None = None) -> Block:
-    """Compress what another codec made, after its size."""
+    """Compress a block of another codec, after its size."""
     paths = {"general.compression.scheme": SCHEMES[scheme], "general.values": inner[0]}
     encoding = described(paths if level is None else {**paths, "general.compression.level": level})
     codec = pa.Codec("lz4_raw" if scheme == "lz4" else scheme)
@@ -67,7 +67,7 @@ def rle(values: Block, lengths: Block) -> Block:
 
 
 def constant(value: int, bits: int) -> Block:
-    """Say one value for all."""
+    """Encode one value for all."""
     return described({"constant.value": words(value, width=bits // 8)}), b""
 
 
@@ -84,14 +84,14 @@ def delta(base: int, deltas: Block, bits: int) -> Block:
 
 
 def dictionary(indices: Block, items: Block, num_items: int) -> Block:
-    """Frame indices and the items that they name."""
+    """Encode indices and the items that they select."""
     paths = {"indices": indices[0], "items": items[0], "num_dictionary_items": num_items}
     encoding = described({f"dictionary.{path}": value for path, value in paths.items()})
     return encoding, words(len(indices[1]), len(items[1])) + indices[1] + items[1]
 
 
 def codecs(values: Sequence[int], bits: int) -> dict[str, Block]:
-    """Return values in each codec that can hold any."""
+    """Return the values in each general codec."""
     pool = sorted(set(values))
     picks = [pool.index(value) for value in values]
     ones = [1] * len(values)
@@ -112,7 +112,7 @@ def codecs(values: Sequence[int], bits: int) -> dict[str, Block]:
 
 
 def ascending(values: Sequence[int], bits: int) -> dict[str, Block]:
-    """Return values that rise in each codec that can hold such; differences are not nested far."""
+    """Return ascending values in each codec that can encode them, with deltas at one level."""
     first = values[0]
     deltas = [after - before for before, after in pairwise(values)]
     packed = {name: make(deltas, bits) for name, make in _DELTAS.items()}

@@ -1,4 +1,4 @@
-"""Building fixture folders from recipes: bytes, expectation, hexmap and `case.json`."""
+"""Fixture folders from recipes: bytes, expectation, hexmap and `case.json`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPECT = "expect.arrow"
 def build(recipes: Iterable[Recipe], kept_clauses: Mapping[str, list[str]], out: Path) -> list[str]:
     """Write the cases that do not exist yet below `out`; return their ids. Parents come first.
 
-    `kept` names the clauses of every positive case, as `clauses_kept` says.
+    `kept_clauses` are the clauses of every positive case, as `clauses_shown` returns them.
     """
     written = []
     for recipe in sorted(recipes, key=lambda r: isinstance(r, Negative)):
@@ -41,7 +41,7 @@ def build(recipes: Iterable[Recipe], kept_clauses: Mapping[str, list[str]], out:
 
 
 def clauses_shown(recipes: Iterable[Recipe]) -> dict[str, list[str]]:
-    """Return the clauses each positive case shows: its own, and those its negatives break."""
+    """Return the clauses of each positive case: its own, and those that its negatives break."""
     kept = {r.id: list(r.clauses) for r in recipes if isinstance(r, Positive)}
     for recipe in recipes:
         if isinstance(recipe, Negative):
@@ -120,7 +120,7 @@ def _build_negative(recipe: Negative, out: Path) -> None:
 
 
 def _negative_args(args: Mapping[str, object], kind: str) -> dict[str, object]:
-    """Return what is asked of a parent's negative; past an index that is wrong and can be read."""
+    """Return the arguments of a negative; a search of a `lint` case bypasses the index."""
     asking = {"filter", "nearest"} & args.keys()
     past = {"use_index": False} if kind == "lint" and asking else {}
     return {**args, **past}
@@ -155,7 +155,7 @@ def _build_scenario(recipe: Scenario, folder: Path) -> None:
 
 
 def read_files(folder: Path, case: Mapping[str, dict[str, object]]) -> dict[str, bytes]:
-    """Return the input files of a case by the names its manifest gives them."""
+    """Return the input files of a case by their names in its manifest."""
     case_input = case["input"]
     if "path" in case_input:
         return {DATA: (folder / str(case_input["path"])).read_bytes()}
@@ -177,7 +177,7 @@ def _write_table(path: Path, table: pa.Table) -> None:
 
 
 def _table(folder: Path, table: pa.Table, order: str = "storage") -> dict[str, object]:
-    """Write an expected table and return what the manifest says of it."""
+    """Write an expected table and return its entry in the manifest."""
     _write_table(folder / EXPECT, table)
     digest = _sha256((folder / EXPECT).read_bytes())
     return {"path": EXPECT, "sha256": digest, "order": order}
@@ -188,7 +188,7 @@ def _header(case_id: str, title: str, kind: str) -> dict[str, Any]:
 
 
 def _requires(recipe: Positive, folder: Path, case_input: Mapping[str, Any]) -> dict[str, object]:
-    """Return the operation, the type of index, and what the bytes ask for."""
+    """Return `requires`: the operation, the index type, and the words of the bytes."""
     by_kind = {
         "read-file": "file.read",
         "metadata": "dataset.versions",

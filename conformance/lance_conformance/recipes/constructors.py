@@ -25,9 +25,9 @@ def case(
 ) -> Positive:
     """Return a case whose input must be read.
 
-    An array or a table is written by the oracle as a file of the version in the id. A question has
-    clauses that come first, and may stand alone. `others` are fields that differ from what the
-    source and the id say.
+    An array or a table is written by the oracle as a file of the version in the id. A request has
+    clauses, which come first, and may replace `clauses`. `others` override fields that follow from
+    the source and the id.
     """
     if isinstance(clauses, Request):
         clauses, source = (), clauses
@@ -54,9 +54,9 @@ def cases(
     of: Callable[[str], Maker] | None = None,
     **others: Any,
 ) -> tuple[Positive, ...]:
-    """Return one case for each version that the id names, as in `file/{2.1,2.2}/rle/int8`.
+    """Return one case for each version in the id, as in `file/{2.1,2.2}/rle/int8`.
 
-    All have the same source, or that which `of` makes of the version.
+    All have the same source, or the one that `of` returns for the version.
     """
     return tuple(
         case(id_, title, clauses, source if of is None else of(id_.split("/")[1]), **others)
@@ -75,29 +75,29 @@ def fault(
     also: Clauses = (),
     stage: str = "any",
 ) -> Negative:
-    """Return a fault to be refused, of the case above it or of the parent that `faults` names.
+    """Return a fault to be refused, of the preceding case or of the parent in `faults`.
 
-    It breaks what `also` names, too; `flags` say what kinds of harm it does to readers.
+    It also breaks the clauses `also`; `flags` are the kinds of harm that it does to readers.
     """
     own, more = _as_tuple(flags), _as_tuple(also)
     return Negative(slug, title, clause, "", change, title, stage, kind, own, more)
 
 
 def lint(slug: str, title: str, clause: str, change: model.Change, **others: Any) -> Negative:
-    """Return a fault that readers pass over, to be reported."""
+    """Return a fault that readers ignore and `validate` reports."""
     return fault(slug, title, clause, change, kind="lint", **others)
 
 
 def faults(parents: str, *rows: Negative) -> tuple[Negative, ...]:
-    """Return faults of a parent, or of one for each version that its id names."""
+    """Return faults of a parent, or of a parent for each version in its id."""
     return tuple(with_parent(row, parent) for parent in _expand_braces(parents) for row in rows)
 
 
 def with_parent(row: Negative, parent: str) -> Negative:
     """Return a fault with its parent and its id.
 
-    It lies in the parent's folder under `neg-` or `lint-`, the parent's name and the slug; without
-    that name where the fault is one of a container or of a table.
+    The id is the parent's folder, `neg-` or `lint-`, the parent's name and the slug, without the
+    name for faults of a container or of a table.
     """
     folder, _, name = parent.rpartition("/")
     of_file = parent.startswith("file/") and not parent.startswith("file/0.1/")
@@ -112,7 +112,7 @@ def with_parent(row: Negative, parent: str) -> Negative:
 
 
 def with_parents(rows: Iterable[model.Recipe]) -> Iterator[model.Recipe]:
-    """Yield rows of a module; a fault without a parent is one of the last case before it."""
+    """Yield the rows of a module; a fault without a parent belongs to the preceding case."""
     parent = ""
     for row in rows:
         if isinstance(row, Positive):
@@ -122,7 +122,7 @@ def with_parents(rows: Iterable[model.Recipe]) -> Iterator[model.Recipe]:
 
 
 def act(id_: str, title: str, clauses: Clauses, make: Callable[[], Plan], **more: Any) -> Scenario:
-    """Return a case whose steps make versions of a table."""
+    """Return a case whose steps write versions of a table."""
     kind = "write-roundtrip" if "/writing/" in id_ else "commit-race"
     positive = _as_tuple(clauses)
     return Scenario(id=id_, title=title, clauses=positive, make=make, kind=kind, **more)
@@ -133,7 +133,7 @@ def _as_tuple(clauses: Clauses) -> tuple[str, ...]:
 
 
 def _expand_braces(ids: str) -> Iterator[str]:
-    """Yield the ids that braces stand for: `a/{b,c}/d` is `a/b/d` and `a/c/d`."""
+    """Yield the ids of a brace expansion: `a/{b,c}/d` is `a/b/d` and `a/c/d`."""
     before, _, rest = ids.partition("{")
     choices, _, after = rest.partition("}")
     return (f"{before}{choice}{after}" for choice in choices.split(","))

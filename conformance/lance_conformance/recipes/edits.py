@@ -1,7 +1,6 @@
 """Changes of a parent: bytes of a leaf, fields of a message, sizes of the buffers of a page.
 
-`MessageEdit` names its message by a word; one function for each word makes such an edit, for any
-file that has the message.
+There is one function for each kind of message of a `MessageEdit`, for any file with such a message.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from google.protobuf.message import Message
 from lance_conformance.recipes.model import DATA, MessageEdit, Paths, Resize, SpanPatch
 
 Edit = Callable[[Any], None] | Paths
-"""A function that changes a message, or new values by paths."""
+"""A function that edits a message, or new values by paths."""
 
 Kind = TypeVar("Kind", bound=Message)
 """A kind of message."""
 
 MANIFEST = "_versions/*.manifest"
-"""The one manifest of a table."""
+"""The only manifest of a table."""
 
 LAST = "_versions/1844674407370955161[0-3].manifest"
-"""The manifest of the last version of a table that has changed little."""
+"""The manifest of the last version of a table with up to nine versions."""
 
 DATA_FILES = "data/*.lance"
-"""The one data file of a table."""
+"""The only data file of a table."""
 
 
 def manifest_of(version: int) -> str:
@@ -40,18 +39,18 @@ FIRST, SECOND, THIRD, FOURTH = map(manifest_of, (1, 2, 3, 4))
 """The versions of a table that is written, and of one with a change, two and three."""
 
 SIXTH = manifest_of(6)
-"""The last version of a table whose rows moved under an index."""
+"""The last version of a table whose rows were moved after indexing."""
 
 M, Z = "mini_block_layout", "full_zip_layout"
 V = f"{M}.value_compression"
-"""Where the description of a page describes its values."""
+"""Path of the description of values in that of a page."""
 
 FIRST_PACKED = f"{Z}.value_compression.variable_packed_struct.fields.0"
-"""Where the first field of packed rows is described."""
+"""Path of the description of the first field of packed rows."""
 
 
 def update(message: Any, edit: Edit) -> None:
-    """Edit a message by a function, or set what paths name in it."""
+    """Edit a message by a function, or set values at paths."""
     if not isinstance(edit, Mapping):
         edit(message)
         return
@@ -61,14 +60,14 @@ def update(message: Any, edit: Edit) -> None:
 
 
 def build(kind: type[Kind], paths: Paths) -> Kind:
-    """Return a message of a kind in which paths have values."""
+    """Return a message with values at paths."""
     message = kind()
     update(message, paths)
     return message
 
 
 def inside(kind: type[Message], edit: Edit) -> Callable[[bytes], bytes]:
-    """Return the edit of bytes that are a message of a kind."""
+    """Return an edit of the bytes of a message."""
 
     def change(old: bytes) -> bytes:
         message = kind.FromString(old)
@@ -79,7 +78,7 @@ def inside(kind: type[Message], edit: Edit) -> Callable[[bytes], bytes]:
 
 
 def at_path(message: Any, path: str) -> Any:
-    """Return what `path` names with dots in a message; a number is a list's, one past it adds."""
+    """Return the value at a dotted path in a message; an index past the end of a list appends."""
     found = message
     for name in path.split(".") if path else ():
         if isinstance(found, MutableMapping):
@@ -139,17 +138,17 @@ def page(edit: Edit, column: int = 0, target: str = DATA) -> MessageEdit:
 
 
 def assign(path: str, value: object) -> MessageEdit:
-    """Set a field of the first page's encoding; `path` names the way to it with dots."""
+    """Set a field of the first page's encoding; `path` is its dotted path."""
     return page({path: value})
 
 
 def clear(path: str) -> MessageEdit:
-    """Take a field of the first page's encoding away."""
+    """Clear a field of the first page's encoding."""
     return page({path: None})
 
 
 def nested(times: int, paths: Paths, path: str) -> MessageEdit:
-    """Put the values of the first mini-block page into one encoding after the other."""
+    """Wrap the values of the first mini-block page in nested encodings."""
 
     def wrap(inner_encoding: Any, _: int) -> Any:
         return build(type(inner_encoding), {**paths, path: inner_encoding})
@@ -158,18 +157,18 @@ def nested(times: int, paths: Paths, path: str) -> MessageEdit:
 
 
 def resize(buffer: int, by: int) -> MessageEdit:
-    """State another size of a buffer of the first page: `by` bytes more or less."""
+    """Change the stated size of a buffer of the first page by `by` bytes."""
     return column_edit({f"pages.0.buffer_sizes.{buffer}": lambda old: old + by})
 
 
 def spare_buffer(number: int = 0) -> MessageEdit:
-    """Give the first page one buffer without bytes more."""
+    """Add an empty buffer to the first page."""
     more = dict.fromkeys(("pages.0.buffer_offsets", "pages.0.buffer_sizes"), lambda old: [*old, 0])
     return column_edit(more, number)
 
 
 def no_buffers() -> MessageEdit:
-    """Take all buffers of the first page away."""
+    """Remove all buffers of the first page."""
     return column_edit({"pages.0.buffer_offsets": [], "pages.0.buffer_sizes": []})
 
 
@@ -199,12 +198,12 @@ def index(edit: Edit, target: str = MANIFEST) -> MessageEdit:
 
 
 def partitions(edit: Edit, target: str) -> MessageEdit:
-    """Change what a file of a vector index says of its partitions."""
+    """Change the description of partitions in a file of a vector index."""
     return MessageEdit("buffer 1 IVF", edit, target)
 
 
 def tensor(edit: Edit, target: str) -> MessageEdit:
-    """Change the table of numbers that a file of a vector index has."""
+    """Change the tensor in a file of a vector index."""
     return MessageEdit("buffer 2 Tensor", edit, target)
 
 
@@ -214,12 +213,12 @@ def single_file(edit: Edit, target: str) -> MessageEdit:
 
 
 def transaction(edit: Edit, target: str = MANIFEST) -> MessageEdit:
-    """Change the transaction inside of a manifest, or the one of a transaction file."""
+    """Change the transaction in a manifest or in a transaction file."""
     return MessageEdit("transaction", edit, target)
 
 
 UNLOGGED = {"transaction_file": None, "transaction_section": None}
-"""Nothing says which transaction made a version."""
+"""Values of a version without its transaction."""
 
 
 def byte(*path: str, at: int, new: int, nth: int = 0, target: str = DATA) -> SpanPatch:
@@ -247,7 +246,7 @@ def set_byte(at: int, new: int) -> Callable[[bytes], bytes]:
 
 
 def zeros(old: bytes) -> bytes:
-    """Return as many zeros: the edit of padding."""
+    """Return the same number of zero bytes."""
     return bytes(len(old))
 
 
@@ -257,5 +256,5 @@ def minor(new: int) -> SpanPatch:
 
 
 def swap(data: bytes, target: str) -> Resize:
-    """Put other bytes in the place of a file."""
+    """Replace the content of a file."""
     return Resize(keep=0, append=data, target=target)

@@ -1,4 +1,4 @@
-"""Makers: files whose pages are laid out by hand, where the oracle writes none of the kind.
+"""Makers of files with handmade pages, where the oracle writes no such pages.
 
 The oracle writes the table first, which gives descriptor and column encodings; then the pages of
 its columns are replaced by the given messages and buffers.
@@ -23,12 +23,12 @@ from lance_conformance.recipes.model import DATA, Change, Files, Input, Maker, R
 from lance_conformance.recipes.oracle_files import column, file
 
 ALIGNMENT = 64
-"""Buffers begin at multiples of this."""
+"""Alignment of buffers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page: what describes it, its rows, and its buffers in order."""
+    """One page: its description, number of rows, and buffers in order."""
 
     encoding: Message
     num_rows: int
@@ -58,7 +58,7 @@ def fast_lanes(values: Sequence[int], bits: int, width: int) -> bytes:
 
 
 InputEdit = Change | Callable[[Files], Files]
-"""A change, or what makes other files of those of an input."""
+"""A change, or a function of the files of an input."""
 
 
 @overload
@@ -70,7 +70,7 @@ def edited(source: Maker, *changes: InputEdit, by: str = "hand") -> Maker: ...
 
 
 def edited(source: Request | Maker, *changes: InputEdit, by: str = "hand") -> Request | Maker:
-    """Return a maker, or a question, with changes of the input that keep it valid."""
+    """Return a maker, or a request, with valid changes of its input."""
     if isinstance(source, Request):
         return replace(source, make=edited(source.make, *changes, by=by))
     make = source
@@ -93,7 +93,7 @@ def with_pages(
 ) -> Callable[[], Input]:
     """Return a maker of the file of `table` in which some columns have the given pages.
 
-    `column_buffers` gives columns a buffer of their own.
+    `column_buffers` adds a column buffer to columns.
     """
 
     def make() -> Input:
@@ -119,7 +119,7 @@ def one_page(array: pa.Array, version: str, encoding: Message, *buffers: bytes) 
 def rebuild(
     data: bytes, columns: Mapping[int, Sequence[Page]], column_buffers: Mapping[int, bytes]
 ) -> bytes:
-    """Lay a file out anew: its own buffers and descriptor, and the given pages."""
+    """Rewrite a file with its own descriptor and the given pages and column buffers."""
     parsed = open_file(BytesSource(data), Context("written"))
     descriptor = parsed.global_buffers[0]
     out = bytearray()
@@ -166,7 +166,7 @@ def _set_direct(encoding: file2_pb2.Encoding, message: Message) -> None:
 
 
 def _close(out: bytearray, descriptor: bytes, messages: list[bytes], tail: bytes) -> bytes:
-    """Append descriptor, column metadata, both tables and the footer; `tail` says the version."""
+    """Append descriptor, column metadata, both tables and the footer; `tail` has the version."""
     globals_at = len(out)
     out += descriptor
     entries, first = [], len(out)

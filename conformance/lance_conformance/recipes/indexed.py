@@ -1,9 +1,8 @@
-"""Makers: tables with an index, by the oracle, its old releases or the reference; scores of texts.
+"""Makers of tables with an index, by the oracle, its old releases or the reference; text scores.
 
-The same steps over either: both have the names of pylance. Scores are what a full-text query gives
-documents, told from their tokens by the formula: written for clearness, in 64-bit floats, from the
-clauses alone. A row that was appended after the index was made is scored by all rows, the others by
-those that are indexed.
+The steps are the same for either, as both have pylance's API. Scores of full-text queries are
+computed from the tokens by the formula of the clauses, in 64-bit floats. Rows appended after the
+index was built are scored by the statistics of all rows, the others by those of indexed rows.
 """
 
 from __future__ import annotations
@@ -33,27 +32,27 @@ SEARCHED = ("L.index.segment.coverage", "L.index.segment.keys")
 """Clauses of a search by an index."""
 
 DUMP = ("L.index.segment.complete", "L.index.files.column")
-"""Clauses of what an index holds."""
+"""Clauses of the content of an index."""
 
 Steps = Callable[[Any, str], None]
-"""Makes a table at a URI by a module with the names of pylance."""
+"""Writes a table at a URI by a module with pylance's API."""
 
 ROWS_PER_FILE = 5
 """Rows of a data file."""
 
 INDEXED = 10
-"""Rows that are there when the index is made; the others come later."""
+"""Rows that exist when the index is built; the others are appended later."""
 
 DELETED = 7
-"""Id of a row that is deleted after the index was made."""
+"""Id of a row that is deleted after the index is built."""
 
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A column of twelve values, and what its index is to be.
+    """A column of twelve values, and its index.
 
-    Two fragments of five rows are indexed; then one row is deleted and two are appended, and what
-    comes `afterwards` is done to the dataset.
+    Two fragments of five rows are indexed; then one row is deleted, two are appended, and
+    `afterwards` is applied to the dataset.
     """
 
     values: pa.Array
@@ -66,14 +65,14 @@ class Indexed:
 
     @property
     def table(self) -> pa.Table:
-        """The rows, by a number each; the type of the values may have an extension name."""
+        """The rows with their ids; the type of the values may have an extension name."""
         ids = pa.array(range(len(self.values)), pa.int64())
         metadata = {"ARROW:extension:name": self.extension} if self.extension else None
         fields = [pa.field("id", ids.type), pa.field(COLUMN, self.values.type, metadata=metadata)]
         return pa.table([ids, self.values], schema=pa.schema(fields))
 
     def __call__(self, module: Any, uri: str) -> None:
-        """Make the table and its index."""
+        """Write the table and its index."""
         table = self.table
         options = {"enable_stable_row_ids": True} if self.stable_row_ids else {}
         dataset = module.write_dataset(
@@ -93,9 +92,9 @@ class Indexed:
 def create_index(
     module: Any, dataset: Any, column: str, type_: str, parameters: Mapping[str, object]
 ) -> None:
-    """Make an index; parameters of texts and vectors are arguments, others a configuration.
+    """Create an index; parameters of texts and vectors are arguments, others a configuration.
 
-    The name FM is known in a configuration only.
+    FM is only supported in a configuration.
     """
     if type_.startswith("IVF"):
         dataset.create_index(column, type_, **parameters)
@@ -108,7 +107,7 @@ def create_index(
 
 
 def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Maker:
-    """Return a maker of what `steps` write by either library; the question finds `expected`."""
+    """Return a maker of the files that `steps` write, and of the expected table."""
 
     def make() -> Input:
         _, files = build_files(lambda uri: steps(lance() if by == "oracle" else pylanceref, uri))
@@ -118,7 +117,7 @@ def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Maker:
 
 
 def all_rows(table: Indexed, *, by: str = "oracle") -> Maker:
-    """Return a maker of a table with its index, of which all rows are expected that are left."""
+    """Return a maker of a table with its index; all remaining rows are expected."""
     rows = [row for row in range(len(table.values)) if row != DELETED]
     return made(table, table.table.take(rows), by=by)
 
@@ -132,7 +131,7 @@ def filtered(
     used: bool | None = True,
     clauses: tuple[str, ...] = SEARCHED,
 ) -> Request:
-    """Return the question of a filter that finds the rows with these ids, `used` None: any way."""
+    """Return the request of a filter that finds ids; `used` None: index use is optional."""
     return Request(
         make=made(table, pa.table({"id": pa.array(rows, pa.int64())}), by=by),
         kind="index-search",
@@ -146,7 +145,7 @@ def filtered(
 def dump(
     table: Indexed, expected: pa.Table, *, by: str = "oracle", clauses: tuple[str, ...] = DUMP
 ) -> Request:
-    """Return the question of what an index holds."""
+    """Return the request of the content of an index."""
     return Request(
         make=made(table, expected, by=by),
         kind="index-bytes",
@@ -166,7 +165,7 @@ TEXTS_INDICES = pa.array(["apple", "apply", None, "Äpfel", "ape", "banana", "ba
 
 
 def key(row: int) -> int:
-    """Return the address of one of the rows that are"""
+    """Return the row address of a row."""
     return (row // 5 << 32) + row % 5
 
 
@@ -183,12 +182,12 @@ def in_2_0(table: Indexed) -> Indexed:
 
 
 def then(table: Indexed, afterwards: Callable[[Any], object]) -> Indexed:
-    """Return a table to which something is done in the end."""
+    """Return a table with a final step."""
     return replace(table, afterwards=afterwards)
 
 
 def before_rows(table: Indexed, each: int = 12) -> Steps:
-    """Return what makes an index before there are rows, and then appends `each` to a file."""
+    """Return steps that build an index without rows, and then append `each` rows per file."""
 
     def steps(module: Any, uri: str) -> None:
         rows = table.table
@@ -200,7 +199,7 @@ def before_rows(table: Indexed, each: int = 12) -> Steps:
 
 
 def compact(dataset: Any) -> None:
-    """Write rows anew and leave the indices as they are."""
+    """Compact without remapping the indices."""
     dataset.optimize.compact_files(defer_index_remap=True)
 
 
@@ -220,7 +219,7 @@ def made_indices(release: str, index: Step, expected: pa.Table) -> Callable[[], 
 
 
 def early_index(release: str, type_: str, sql: str, rows: list[int], facts: bool = True) -> Request:
-    """Return the question of a filter of an index that an old release has written."""
+    """Return the request of a filter with an index that an old release has written."""
     found = pa.table({"id": pa.array(rows, pa.int64())})
     return Request(
         make=made_indices(release, ("scalar", "c", type_), found),
@@ -237,14 +236,14 @@ SCORING = ("L.index.fts.score", "L.index.fts.score.statistics", "L.index.fts.uni
 """Clauses of a search that gives scores."""
 
 TOLERANCE = "0.000001"
-"""Share by which a score may be off."""
+"""Relative error of a score."""
 
 Documents = Mapping[int, Sequence[str]]
-"""The tokens of every document, by its row; rows without tokens are none."""
+"""The tokens of every document by row; rows without tokens are omitted."""
 
 
 def bm25(documents: Documents, query: Sequence[str], row: int) -> float:
-    """Return the score of a row for tokens."""
+    """Return the BM25 score of a row for the tokens of a query."""
     mean = sum(map(len, documents.values())) / len(documents)
     own, total = documents[row], 0.0
     for token in query:
@@ -258,7 +257,7 @@ def bm25(documents: Documents, query: Sequence[str], row: int) -> float:
 def scores(
     documents: Documents, query: Sequence[str], rows: Sequence[int], indexed: int
 ) -> dict[int, float]:
-    """Return the scores of rows; those from `indexed` on are in no index."""
+    """Return the scores of rows; those from `indexed` on are not indexed."""
     inside = {row: tokens for row, tokens in documents.items() if row < indexed}
     return {row: bm25(inside if row < indexed else documents, query, row) for row in rows}
 
@@ -270,7 +269,7 @@ def text_search(
     *,
     by: str = "oracle",
 ) -> Request:
-    """Return the question of a full-text query that finds rows with these scores, or a table."""
+    """Return the request of a full-text query that finds rows with scores, or a table."""
     if not isinstance(found, pa.Table):
         ids, scored = pa.array([*found], pa.int64()), pa.array([*found.values()], pa.float32())
         found = pa.table({"id": ids, "_score": scored})

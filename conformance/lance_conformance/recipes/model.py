@@ -1,4 +1,4 @@
-"""The model of a recipe: positive cases with their makers, negative cases with their one change."""
+"""The model of recipes: positive cases with makers, negative cases with one change, scenarios."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DATA = "data.lance"
 """Name of the input of a file case."""
 
 DATASET = "dataset"
-"""Name of the folder that holds the input of a dataset case."""
+"""Name of the folder with the input of a dataset case."""
 
 Files = Mapping[str, bytes]
 """Files of an input by relative path."""
@@ -20,9 +20,9 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """Files, and the table they hold (None: metadata only).
+    """The files of an input, and their table (None: metadata only).
 
-    `version` is that of who made them, where it is not the one of today.
+    `version` is the version of the writer, where it is not the current one.
     """
 
     files: Files
@@ -32,19 +32,19 @@ class Input:
 
 
 Maker = Callable[[], Input]
-"""Makes the input of a positive case."""
+"""Builds the input of a positive case."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Where a recipe is written: a file of this package and a line of it."""
+    """File and line of a recipe in this package."""
 
     file: str
     line: int
 
 
 def _source_line() -> SourceLine:
-    """Return the line of a module of cases that makes the recipe which is being made."""
+    """Return the line of the recipe that is being built, in its module of cases."""
     frame, inner = sys._getframe(1), None
     while frame.f_back is not None and frame.f_code.co_name != "<module>":
         inner, frame = frame, frame.f_back
@@ -55,11 +55,10 @@ def _source_line() -> SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An input with the question that a case asks of it.
+    """An input with the request of a case.
 
-    `index` is the type of the index that is asked or shown, `order` that of the rows expected,
-    `tolerance` the share by which their scores may be off, and `clauses` what every such question
-    shows.
+    `index` is the type of the index that is used or dumped, `order` the order of expected rows,
+    `tolerance` the relative error of their scores, and `clauses` are tested by every such request.
     """
 
     make: Maker
@@ -76,7 +75,7 @@ class Request:
 class Positive(Request):
     """A case whose input must be read as its table.
 
-    `reachable` says whether a writer makes such bytes (None: unless they are made by hand).
+    `reachable` is whether a writer produces such bytes (None: unless they are handmade).
     """
 
     id: str
@@ -88,10 +87,10 @@ class Positive(Request):
 
 @dataclass(frozen=True, slots=True)
 class SpanPatch:
-    """New bytes in place of one leaf of the parent's span tree, of the same size.
+    """New bytes of the same size for one leaf of the parent's span tree.
 
-    `path` names groups and leaf, outermost first, each found anywhere below the one before;
-    `nth` picks among several. `new` is an integer (little-endian in the leaf's width), bytes of the
+    `path` names groups and leaf, outermost first, each anywhere below the previous one; `nth`
+    selects among several. `new` is an integer (little-endian in the leaf's width), bytes of the
     leaf's size, or a function of the old bytes. `at` moves the change to a byte inside the leaf.
     """
 
@@ -105,14 +104,14 @@ class SpanPatch:
 Paths = Mapping[str, object]
 """New values of a message by paths such as `fields.0.name`.
 
-None clears a field, a list replaces all of a repeated one, an empty dict makes a message present;
-a function is given the old value.
+None clears a field, a list replaces a repeated one, an empty dict sets an empty message; a
+function receives the old value.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class MessageEdit:
-    """A change of one message of the parent; what encloses or follows it is recomputed.
+    """A change of one message of the parent; lengths and offsets around it are recomputed.
 
     `where` names the message: `descriptor`, `column 0`, `page 0.0` (column.page: its encoding),
     `manifest`, `transaction`, `index section`, `buffer 1 IVF` (a global buffer and the type of its
@@ -128,7 +127,7 @@ class MessageEdit:
 class Resize:
     """The parent cut to `keep` bytes (negative: from the end), or with `append` after it.
 
-    What is appended may be made of the parent's bytes.
+    The appended bytes may be a function of the parent's.
     """
 
     keep: int | None = None
@@ -152,14 +151,14 @@ class Rename:
 
 
 Change = SpanPatch | MessageEdit | Resize | Remove | Rename
-"""The one fault of a negative case. A `target` may be a glob that names exactly one file."""
+"""The fault of a negative case. A `target` may be a glob that matches exactly one file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Negative:
     """A parent with one fault: to be refused (`negative-…`) or to be reported (`lint`).
 
-    It is reported under `clause`; the same bytes break what `also` names.
+    It is reported under `clause`; the same bytes also break the clauses `also`.
     """
 
     id: str
@@ -186,10 +185,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The table writers find, what they do, and what it must hold afterwards.
+    """The initial table of a scenario, its steps, and the expected table.
 
-    `read` are arguments of the reading at the end, `manifest` facts of the latest manifest (None:
-    absent), `inputs` tables that steps name by file names.
+    `read` are arguments of the final read, `manifest` facts of the latest manifest (None: absent),
+    `inputs` tables of steps by file name.
     """
 
     files: Mapping[str, bytes]
@@ -202,10 +201,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A case whose steps make versions; `allowed` is what may become of the last one.
+    """A case whose steps write versions; `allowed` are the outcomes of the last one.
 
-    It keeps `clauses`, and shows a writer held back from breaking `broken`. `writer_flags` are
-    those of a table that who knows them may write, and nobody else.
+    It keeps `clauses`, and a writer must refuse to break `broken`. `writer_flags` are the flags of
+    a table that only writers which know them may change.
     """
 
     id: str
@@ -220,4 +219,4 @@ class Scenario:
 
 
 Recipe = Positive | Negative | Scenario
-"""One case to be."""
+"""The recipe of one case."""

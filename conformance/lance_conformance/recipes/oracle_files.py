@@ -1,7 +1,6 @@
-"""Makers: files and datasets written by the oracle from a given table, or by its old releases.
+"""Makers of files and datasets written by the oracle from a given table, or by its old releases.
 
-Old releases run each in an environment of its own. Made once, and frozen: what a case holds is what
-the release itself read of it.
+Each old release runs in its own environment. The expected table is the one that the release reads.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from lance_conformance.recipes.model import DATA, Input
 from lance_conformance.recipes.scenario_plans import build_files, files_below
 
 PREFIX = "lance-encoding:"
-"""What the encoding knobs in field metadata start with."""
+"""Prefix of encoding options in field metadata."""
 
 
 def column(array: pa.Array, **knobs: str) -> pa.Table:
@@ -67,9 +66,9 @@ def dataset(
     *,
     by: str = "oracle",
 ) -> Callable[[], Input]:
-    """Return a maker of a dataset: `steps` builds it at a URI and returns the table it then holds.
+    """Return a maker of a dataset: `steps` writes it at a URI and returns its table.
 
-    `keep` chooses the files of the result by their relative path; `by` is who writes them.
+    `keep` selects files of the result by relative path; `by` is the writer.
     """
 
     def make() -> Input:
@@ -80,7 +79,7 @@ def dataset(
 
 
 def write(table: pa.Table, uri: str, **options: object) -> LanceDataset:
-    """Write a dataset with the oracle and return its handle, whose calls are those of ours."""
+    """Write a dataset with the oracle and return its handle."""
     return cast(LanceDataset, lance().write_dataset(table, uri, **options))
 
 
@@ -92,9 +91,9 @@ def stored(
     keep: Callable[[str], bool] = lambda name: True,
     **options: object,
 ) -> Callable[[], Input]:
-    """Return a maker of a dataset of a table, and of what changes make of it in turn.
+    """Return a maker of a dataset of a table, to which changes are applied in turn.
 
-    `holds` is the table in the end, where it is another one; `keep` chooses files as above.
+    `holds` is the final table, if it differs; `keep` selects files as above.
     """
 
     def steps(uri: str) -> pa.Table:

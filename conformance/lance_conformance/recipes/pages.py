@@ -1,6 +1,6 @@
-"""Pages by hand: chunks and zipped entries described by any encoding, in the words of any version.
+"""Handmade pages: chunks and zipped entries with any encoding, of any version.
 
-The values come coded: what an encoding means for the bytes is the caller's matter.
+The values are given in encoded form.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def zipped(
 ) -> Page:
     """Lay out a full-zip page of whole entries; values of one width are `value_bits` wide.
 
-    `rows` are the numbers of the entries that begin a row, all of them unless told; a row index of
+    `rows` are the numbers of the entries that begin a row, by default all; a row index of
     `index_width` bytes a number follows.
     """
     layout = PageLayout()
@@ -165,7 +165,7 @@ PICKS = (3, 0, 2, 2, 1)
 
 
 def picked(version: str, items: Block, count: int) -> Page:
-    """Lay out a page of what five indices pick of some items."""
+    """Lay out a dictionary page of five indices and some items."""
     return one_chunk(version, flat(PICKS, 8), len(PICKS), dictionary=(items, count))
 
 

@@ -1,7 +1,7 @@
-"""Staging: plans of commits, as operations that were written anywhere and wait to be committed.
+"""Plans of scenarios: operations that are staged, and then committed by the steps of a case.
 
-The oracle makes the table; the reference stages the operation, whose files then lie in the table's
-folder in no version. The operation travels as the JSON form of its message.
+The oracle writes the table; the reference stages the operation, whose files are in the table's
+folder but in no version. Operations are stored as the JSON form of their messages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """Operations to commit in turn, each with the version its writer has read."""
+    """Operations to commit in turn, each with the read version of its writer."""
 
     operations: tuple[tuple[LanceOperation.BaseOperation, int], ...]
     table: pa.Table | None
@@ -36,7 +36,7 @@ class Commits:
 
 
 def plan_of(build: Callable[[str], Commits]) -> Callable[[], Plan]:
-    """Return a maker of a plan of commits: `build` makes the table at a URI and stages them."""
+    """Return a maker of a plan of commits: `build` writes the table at a URI and stages them."""
 
     def make() -> Plan:
         stage, files = build_files(build)
@@ -66,9 +66,9 @@ def step_plan(
     read: Mapping[str, object] | None = None,
     manifest: Mapping[str, object] | None = None,
 ) -> Callable[[], Plan]:
-    """Return a maker of a plan: `build` makes the table, `steps` are taken on it.
+    """Return a maker of a plan: `build` writes the table, to which `steps` are applied.
 
-    `build` returns what the table must hold in the end.
+    `build` returns the expected final table.
     """
 
     def make() -> Plan:
@@ -79,7 +79,7 @@ def step_plan(
 
 
 def build_files(steps: Callable[[str], Result]) -> tuple[Result, dict[str, bytes]]:
-    """Return what steps that write a table at a URI return, and the files they leave."""
+    """Return the result of steps that write a table at a URI, and the files of the table."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "table.lance")
         result = steps(str(root))

@@ -1,7 +1,7 @@
-"""Makers: tables with a vector index, written by the oracle or by the reference.
+"""Makers of tables with a vector index, written by the oracle or by the reference.
 
-What a search finds by the vectors themselves is computed in float64; distances of codes, which
-nothing but the kernel of a type can tell, are those that the oracle finds when the case is made.
+Results by exact distances are computed in float64; distances of codes, which depend on the kernel
+of the index type, are those of the oracle when the case is generated.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ COLUMN = "v"
 
 DIMENSION = 8
 INDEXED = 80
-"""Rows that are there when the index is made, in two fragments."""
+"""Rows that exist when the index is built, in two fragments."""
 
 DELETED = 7
-"""Id of a row that is deleted after the index was made."""
+"""Id of a row that is deleted after the index is built."""
 
 ALL = INDEXED + 20
-"""More rows than there are in most tables."""
+"""More rows than most tables have."""
 
 SEARCH_CLAUSES = ("L.index.vector.search.order", "L.index.vector.auxiliary.partitions",
     "L.index.vector.ivf.rows")  # fmt: skip
@@ -50,7 +50,7 @@ Numbers = NDArray[np.generic]
 
 
 def numbers(element: str, rows: int, seed: int, dimension: int = DIMENSION) -> Numbers:
-    """Return vectors [rows, dimension] around a few places."""
+    """Return random vectors [rows, dimension] in five clusters."""
     source = np.random.default_rng(seed)
     around = source.normal(size=(5, dimension)) * 4
     values = around[source.integers(0, 5, rows)] + source.normal(size=(rows, dimension))
@@ -79,11 +79,11 @@ def distances_to(values: Numbers, query: Numbers, metric: str) -> NDArray[np.flo
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """A column of vectors, and what its index is to be.
+    """A column of vectors, and its index.
 
-    Two fragments are indexed, by `build` where there is one; then a row is deleted, `appended` rows
-    come, and what is done `afterwards` is. With `each` vectors a row, there are lists of them;
-    `moved` puts the vectors elsewhere.
+    Two fragments are indexed, by `build` if given; then a row is deleted, `appended` rows follow,
+    and `afterwards` is applied. With `each` vectors per row, rows are lists of them; `moved`
+    transforms the vectors.
     """
 
     type: str
@@ -108,18 +108,18 @@ class Vectors:
 
     @property
     def values(self) -> Numbers:
-        """All vectors, those of a row one after the other; the last one is the query."""
+        """All vectors, in the order of rows; the last one is the query."""
         count = (self.rows + self.appended) * self.each + 1
         return self.moved(numbers(self.element, count, self.seed, self.dimension))
 
     @property
     def query(self) -> Numbers:
-        """The vector that is asked for [d]."""
+        """The query vector [d]."""
         return np.asarray(self.values[-1])
 
     @property
     def table(self) -> pa.Table:
-        """The rows, by a number each."""
+        """The rows with their ids."""
         vectors: pa.Array = lists(self.values[:-1])
         if self.each > 1:
             ends = pa.array(range(0, len(vectors) + 1, self.each), pa.int32())
@@ -127,7 +127,7 @@ class Vectors:
         return pa.table({"id": pa.array(range(len(vectors)), pa.int64()), COLUMN: vectors})
 
     def __call__(self, module: Any, uri: str) -> None:
-        """Make the table and its index."""
+        """Write the table and its index."""
         options = {"enable_stable_row_ids": True} if self.stable_row_ids else {}
         dataset = module.write_dataset(
             self.table.slice(0, self.rows),
@@ -149,7 +149,7 @@ class Vectors:
 
     @property
     def arguments(self) -> dict[str, object]:
-        """What the index is made with; two centroids are given where few rows would get one."""
+        """Arguments of the index; PQ gets two given centroids, as few rows would give one."""
         centroids = {"ivf_centroids": self.values[:2]} if "PQ" in self.type else {}
         return {"num_partitions": 2, **centroids, **self.parameters}
 
@@ -162,7 +162,7 @@ class Vectors:
         return {"nearest": nearest, "columns": ["id", "_distance"]}
 
     def truth(self, k: int | None = None) -> pa.Table:
-        """Return the nearest rows that are not deleted, as vectors themselves say: `k`, or all."""
+        """Return the nearest rows that are not deleted by exact distance: `k`, or all."""
         distances = distances_to(self.values[:-1], self.query, self.metric)
         rows = np.delete(np.arange(len(distances)), DELETED)
         rows = rows[np.argsort(distances[rows], kind="stable")][:k]
@@ -172,9 +172,9 @@ class Vectors:
 def made(
     steps: Vectors, request: Mapping[str, object], expected: pa.Table | None, *, by: str
 ) -> Callable[[], Input]:
-    """Return a maker of what `steps` write by the oracle or the reference.
+    """Return a maker of the files that `steps` write with the oracle or the reference.
 
-    Without an expected table it is what the oracle answers.
+    Without an expected table it is the result of the oracle.
     """
 
     def make() -> Input:
@@ -188,7 +188,7 @@ def made(
 
 
 def oracle_answer(root: Path, request: Mapping[str, object], folder: str) -> pa.Table:
-    """Return what the oracle answers to a search."""
+    """Return the result of a search by the oracle."""
     search = index_search.operations(lance(), import_module("lance.query"))["index.search"]
     out = Path(folder, "out.arrow")
     search({"uri": str(root), "out": str(out), **request})
@@ -205,9 +205,9 @@ def nearest(
     clauses: tuple[str, ...] = SEARCH_CLAUSES,
     **parameters: object,
 ) -> Request:
-    """Return the question of a search; `true` nearest rows are expected, or what the oracle says.
+    """Return the request of a search, with `true` exact rows or the oracle's result expected.
 
-    `asked` belongs to the search for vectors, `others` lie beside it.
+    `parameters` are those of the vector search, `others` are further arguments.
     """
     k = max(ALL, vectors.rows) if true is None else true
     request = {**vectors.request(k=k, **parameters), **(others or {})}
@@ -227,7 +227,7 @@ def nearest(
 
 
 def oracle_search(vectors: Vectors, request: Mapping[str, object], **others: Any) -> Request:
-    """Return the question of a request to which the oracle has the answer."""
+    """Return a request whose expected table is the oracle's result."""
     query = nearest(vectors, **others)
     by = others.get("by", "oracle")
     return replace(query, args=request, make=made(vectors, request, None, by=by))
@@ -236,7 +236,7 @@ def oracle_search(vectors: Vectors, request: Mapping[str, object], **others: Any
 def exact(
     name: str, *, ef: int | None = None, clauses: tuple[str, ...] = EXACT_CLAUSES, **changed: Any
 ) -> Request:
-    """Return the question of all rows, by an index of a type in files of 2.0 without sizes."""
+    """Return the request of all rows, by an index of a type in files of 2.0 without sizes."""
     vectors = replace(replace(TYPES[name], version="2.0", seed=13), **changed)
     graph: dict[str, Any] = {} if ef is None else {"ef": ef}
     rows = max(ALL, vectors.rows)
@@ -263,4 +263,4 @@ EARLY: Mapping[str, object] = {"num_sub_vectors": 4, "index_file_version": "LEGA
 """Parameters of an index of early releases."""
 
 MIN_ROWS = 260
-"""Rows that codes of eight bits can be trained with."""
+"""Minimum number of rows to train codes of eight bits."""
