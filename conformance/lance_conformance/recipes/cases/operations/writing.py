@@ -242,8 +242,7 @@ CASES: tuple[Recipe, ...] = (
     act("table/any/writing/cleanup-tagged", "a cleanup leaves what a tag needs, and no more",
         "L.table.cleanup.referenced", step_plan(_tagged,
             _mutate("cleanup", error_if_tagged_old_versions=False), read={"tag": "kept"},
-            manifest={"versions": [1, 3]}),
-        allowed=("noop",)),
+            manifest={"versions": [1, 3]}), allowed=("noop",)),
     *(act(f'table/any/writing/{slug}-{version.replace(".", "-")}', title,
             ("L.table.format.version", "L.table.fragments.rows"), partial(created, table, version))
         for slug, (title, table, since) in TABLES.items()
