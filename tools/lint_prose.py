@@ -42,6 +42,21 @@ WORDS = {
 }
 """Words that are not used for what they mean elsewhere, and the plain ones."""
 
+NAMES = {
+    "told",
+    "tells",
+    "deed",
+    "odd",
+    "oddity",
+    "unwell",
+    "victim",
+    "sight",
+    "asked",
+    "apart",
+    "beside",
+}
+"""Words that name no function, class or module: none is a term of formats, databases or tests."""
+
 _WORDS = {re.compile(pattern): plain for pattern, plain in WORDS.items()}
 _SHAPE = re.compile(r"\([^()]*,[^()]*\)|\[[^\]]+\]")
 _ITEM = re.compile(r"\s*(?:[*-]|\d+\.) ")
@@ -152,6 +167,16 @@ def long_sentences(text: str) -> Iterator[tuple[int, str]]:
                 yield number, f"a sentence of {count} words, {MOST_WORDS} at most: {sentence[:60]}"
 
 
+def names(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield the line and a message for each module, class or function with a word of `NAMES`."""
+    named = [(1, source.module.rpartition(".")[2])]
+    defined = (ast.ClassDef, ast.FunctionDef)
+    named += [(one.lineno, one.name) for one in ast.walk(source.tree) if isinstance(one, defined)]
+    for line, name in named:
+        for word in sorted(NAMES & {one.lower() for one in re.findall("[A-Z]?[a-z]+", name)}):
+            yield line, f"{name}: {word!r} is no term of the field"
+
+
 def prose_of(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the line and text of every string and comment of a module."""
     for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
@@ -171,6 +196,8 @@ def check(root: Path) -> list[Finding]:
             for first, text in prose_of(source)
             for line, message in words(text)
         ]
+        if "/tests/" not in source.name:
+            found += names(source)
         if source.name.startswith(PACKAGES):
             found += docstrings(source, array_names(source, types))
         findings += [Finding(source.name, line, message) for line, message in found]

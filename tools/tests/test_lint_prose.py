@@ -38,6 +38,7 @@ NAME = "reference/lanceref/pages/levels.py"
         ("Reads the rows of one column, in pieces, in their order.", "Reads.", "less than 7 words"),
         ("in their order", "one behind the other", "'after' is the plain word"),
         ("in their order", "whose end is told", "'is reported' is the plain word"),
+        ("class Reader", "class ToldReader", "'told' is no term of the field"),
     ],
 )
 def test_each_breach_is_found(repository, old, new, complaint):

@@ -41,8 +41,8 @@ def predicate_of(node: Node, schema: pa.Schema) -> Predicate:
         return _Reader(plain_schema(schema)).read(node, strict=True)
 
 
-class _Unasked(Exception):
-    """Raised for a part of an expression that asks no index anything."""
+class _NotIndexable(Exception):
+    """Raised for a part of an expression that no index can answer."""
 
 
 class _Reader:
@@ -59,27 +59,27 @@ class _Reader:
         if node.op == "Not":
             return _denied(self.read(node.parts[0], strict=False))
         try:
-            found = self._asked(node, strict)
-        except _Unasked:
+            found = self._comparison(node, strict)
+        except _NotIndexable:
             return Unknown()
         if node.op in ("IsTrue", "IsFalse") and not strict:  # what denies them is true of null
             return And((found, Not(On(found.path, questions.IsNull()))))
         is_denied = node.negated or node.op in ("not like", "IsNotNull", "!=")
         return _denied(found) if is_denied else found
 
-    def _asked(self, node: Node, strict: bool) -> On:
-        """Return the question about a column. Raises _Unasked for what is none."""
+    def _comparison(self, node: Node, strict: bool) -> On:
+        """Return a question that an index may answer. Raises _NotIndexable for other nodes."""
         if node.names or node.op in ("IsTrue", "IsFalse"):
             path, type_ = self._column(node if node.names else node.parts[0])
             if not pa.types.is_boolean(type_):
-                raise _Unasked
+                raise _NotIndexable
             return On(path, questions.Among((pa.scalar(node.op != "IsFalse"),)))
         if node.op in COMPARISONS:
             return self._compared(node, strict)
         if node.op in _CALLS:
             return self._call(node)
         if node.op not in ("IsNull", "IsNotNull", "between", "in list", "like", "not like"):
-            raise _Unasked
+            raise _NotIndexable
         path, type_ = self._column(node.parts[0])
         if node.op in ("IsNull", "IsNotNull"):
             return On(path, questions.IsNull())
@@ -98,7 +98,7 @@ class _Reader:
         if type_ is not None and pa.types.is_dictionary(type_):  # its zeros are two in a scan
             type_ = None if pa.types.is_floating(type_.value_type) else type_.value_type
         if not node.names or type_ is None:
-            raise _Unasked
+            raise _NotIndexable
         return joined_path(node.names).removeprefix(BINARY_OF), type_
 
     def _member(self, node: Node) -> tuple[str, pa.DataType]:
@@ -112,7 +112,7 @@ class _Reader:
             names.insert(0, _known(name.text))
             held = inside.parts[0] if inside.op == "arrow_cast" else inside
         if not held.names:
-            raise _Unasked
+            raise _NotIndexable
         return member_path(joined_path(held.names), tuple(names)), RETURNED[node.op]
 
     def _value(self, node: Node, type_: pa.DataType, strict: bool) -> pa.Scalar:
@@ -122,7 +122,7 @@ class _Reader:
         (left, right), op = node.parts, node.op
         try:
             path, type_ = self._column(left)
-        except _Unasked:
+        except _NotIndexable:
             (path, type_), right, op = self._column(right), left, FLIPPED[op]
         value = self._value(right, type_, strict)
         if op in ("=", "!="):
@@ -134,14 +134,14 @@ class _Reader:
     def _call(self, node: Node) -> On:
         """Return the question of a call of a function over a column and a literal."""
         if len(node.parts) != 2:
-            raise _Unasked
+            raise _NotIndexable
         held, given = node.parts
         if node.op in MEETING and held.op == "arrow_cast":  # well-known binary without a name
             held = held.parts[0]
         path, type_ = self._column(held)
         literal = scalar_of(given, engine())
         if literal is None or not literal.is_valid:
-            raise _Unasked
+            raise _NotIndexable
         return On(path, _CALLS[node.op](literal, type_))
 
 
@@ -160,26 +160,26 @@ T = TypeVar("T")
 
 
 def _known(value: T | None) -> T:
-    """Return a value. Raises _Unasked for None."""
+    """Return a value. Raises _NotIndexable for None."""
     if value is None:
-        raise _Unasked
+        raise _NotIndexable
     return value
 
 
 def _like(path: str, type_: pa.DataType, form: str | None) -> On:
     """Return the question for text of a form, which its beginning answers as far as it goes."""
     if form is None or not is_text(type_) or "\\" in form:
-        raise _Unasked
+        raise _NotIndexable
     prefix = form.split("%")[0].split("_")[0]
     if prefix == form:
         return On(path, questions.Among((pa.scalar(prefix, type_),)))
     if not prefix:
-        raise _Unasked
+        raise _NotIndexable
     return On(path, questions.StartsWith(pa.scalar(prefix, type_)), exact=form == f"{prefix}%")
 
 
 Ask = Callable[[pa.Scalar, pa.DataType], Question]
-"""Returns what a call asks, by the literal and the type of the column. Raises _Unasked."""
+"""Returns what a call asks, by the literal and the type of the column. Raises _NotIndexable."""
 
 
 def _of_text(ask: Callable[[str, pa.DataType], Question]) -> Ask:
@@ -187,7 +187,7 @@ def _of_text(ask: Callable[[str, pa.DataType], Question]) -> Ask:
 
     def question(literal: pa.Scalar, type_: pa.DataType) -> Question:
         if not (is_text(literal.type) and is_text(type_)):
-            raise _Unasked
+            raise _NotIndexable
         return ask(literal.as_py(), type_)
 
     return question
@@ -215,7 +215,7 @@ def _labels(every: bool) -> Ask:
 
     def question(literal: pa.Scalar, type_: pa.DataType) -> Question:
         if not (pa.types.is_list(type_) or pa.types.is_large_list(type_)):
-            raise _Unasked
+            raise _NotIndexable
         given = literal.values if pa.types.is_nested(literal.type) else [literal]
         labels = [_known(as_value(one, type_.value_type, strict=False)) for one in given]
         return questions.HasLabels(_known(tuple(labels) or None), every)

@@ -80,13 +80,13 @@ def _ordered(details: FragmentReuseIndexDetails) -> None:
 
 
 def reuse(edit: edits.Edit, **others: object) -> MessageEdit:
-    """Change what is said of rows that moved."""
+    """Edit the details of the reuse index, or other fields of its entry."""
     paths = {"index_details.value": edits.inside(FragmentReuseIndexDetails, edit), **others}
     return indices(lambda section: update(moved_rows(section), paths), SIXTH)
 
 
-def beside(before: bytes = b"") -> Callable[[Files], Files]:
-    """Return what puts what is said of rows that moved into a file, after some bytes."""
+def external_details(before: bytes = b"") -> Callable[[Files], Files]:
+    """Return the change that moves the details of the reuse index into a file, after some bytes."""
 
     def move(files: Files) -> Files:
         buffers, folder = ([], [])
@@ -170,7 +170,7 @@ CASES: tuple[Recipe, ...] = (
             reuse(_ordered, index_version=1))),
     case("index/any/btree/moved-beside-offset",
         "addresses that moved, told after other bytes of a file", "L.index.reuse.external",
-        edited(filtered(then(BTREE, compact), "c = 3", [10, 0, 4]), beside(_OLDER))),
+        edited(filtered(then(BTREE, compact), "c = 3", [10, 0, 4]), external_details(_OLDER))),
     case("index/any/btree/moved-beside-index", "rows moved with the index, and others beside it",
         "L.index.reuse.applied",
         filtered(then(BTREE, _twice_appended), "c = 3", [0, 4, 10, 12])),
@@ -252,7 +252,7 @@ CASES: tuple[Recipe, ...] = (
             index({"index_version": 9}, FOURTH))),
     case("index/any/btree/moved-beside", "addresses that moved, told in a file beside",
         "L.index.reuse.applied",
-        edited(filtered(then(BTREE, compact), "c = 3", [10, 0, 4]), beside())),
+        edited(filtered(then(BTREE, compact), "c = 3", [10, 0, 4]), external_details())),
     fault("missing", "a file beside that is not there", "L.index.segment.files",
         reuse({"external.path": "other.binpb"})),
     fault("longer", "a file beside that is shorter than the entry says", "L.index.reuse.external",

@@ -69,7 +69,7 @@ def _tiny(longer: Numbers) -> Numbers:
     return (longer.astype(np.float64) / 16384).astype(longer.dtype)
 
 
-class _Beside(Vectors):
+class _TwoColumns(Vectors):
     """Vectors, and longer ones in another column."""
 
     __slots__ = ()
@@ -82,7 +82,7 @@ class _Beside(Vectors):
         )
 
 
-_BESIDE = _Beside("IVF_FLAT", rows=24, version="2.0", seed=21)
+_TWO_COLUMNS = _TwoColumns("IVF_FLAT", rows=24, version="2.0", seed=21)
 _BITS = replace(TYPES["flat"], metric="hamming", element="u1", version="2.0", seed=4)
 _NEXT = nearest(_BITS, by="reference", true=1, others={"filter": {"sql": "id = 2"}})
 
@@ -215,7 +215,7 @@ CASES: tuple[Recipe, ...] = (
         edited(vector_tables.exact("flat", metric="cosine"), index_files.values("auxiliary.idx",
                 "flat", lambda old: bytes([old[0] ^ 64]) + old[1:]))),
     case("index/any/ivf-flat/beside", "a column of longer vectors beside the one with the index",
-        "L.index.vector.column-type", nearest(_BESIDE, nprobes=2)),
+        "L.index.vector.column-type", nearest(_TWO_COLUMNS, nprobes=2)),
     lint("column", "an index that is said to be over longer vectors", "L.index.vector.column-type",
         index({"fields.0": 2}, THIRD)),
     case("index/any/ivf-flat/tiny", "vectors of tiny numbers",

@@ -167,7 +167,7 @@ def _indexed(uri: str) -> pa.Table:
     return rows(0, 6)
 
 
-def _append_beside(uri: str) -> Commits:
+def _append_to_indexed(uri: str) -> Commits:
     table = _indexed(uri)
     facts = {"indices": [{"name": "i", "index_details": "/lance.table.FutureIndexDetails"}]}
     operation = Op.Append(commits.new(uri, rows(6, 7)))
@@ -288,7 +288,7 @@ CASES: tuple[Recipe, ...] = (
         "L.table.index.unknown", edited(dataset(_indexed), _FUTURE_INDEX), kind="forward",
         reachable=True),
     act("txn/any/forward/append-index", "an Append leaves an index of the future as it is",
-        "L.table.index.unknown", plan_of(_append_beside)),
+        "L.table.index.unknown", plan_of(_append_to_indexed)),
     *(case(f"table/any/backward/{release.replace('.', '-')}-{slug}", title, clauses,
             by_release(release, _TABLES, steps, options), kind="backward") for release, slug, title,
         clauses, steps, options in _BACKWARD),
