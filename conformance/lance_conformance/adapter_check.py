@@ -84,7 +84,7 @@ def run_smoke_cases(
 ) -> Iterator[CaseResult]:
     """Run the smoke cases and yield their results; `log` receives every message of each."""
 
-    def listen(direction: str, message: Mapping[str, object]) -> None:
+    def record(direction: str, message: Mapping[str, object]) -> None:
         log.append(f"{direction} {protocol.encode(message).decode().rstrip()}")
         if direction == "→":
             log.extend(
@@ -92,7 +92,7 @@ def run_smoke_cases(
                 for w in protocol.request_problems(message)
             )
 
-    session = Session(command, scratch, listen)
+    session = Session(command, scratch, record)
     try:
         worker = Worker(session)
         for case in smoke_cases(cases, session.claims()):

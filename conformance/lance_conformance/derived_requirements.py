@@ -109,9 +109,11 @@ def _manifest_words(root: Path, args: Mapping[str, Any]) -> FileWords:
         tag = json.loads((root / "_refs" / "tags" / f"{args['tag']}.json").read_text("utf-8"))
         number = int(tag["version"])
         args = {"branch": tag.get("branch"), **args}
-    line = root / "tree" / args["branch"] if args.get("branch") else root
-    every = [_file_words(path) for path in sorted((line / "_versions").glob("*.manifest"))]
-    read = (one for one in every if number in (0, one.number))
+    branch_root = root / "tree" / args["branch"] if args.get("branch") else root
+    manifests = [
+        _file_words(path) for path in sorted((branch_root / "_versions").glob("*.manifest"))
+    ]
+    read = (one for one in manifests if number in (0, one.number))
     return max(read, key=lambda one: one.number, default=FileWords())
 
 

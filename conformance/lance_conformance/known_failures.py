@@ -164,8 +164,8 @@ def _stale_text(
     wrong_clause = entry.clause and not any(
         entry.clause in r.case.clauses for r in results if entry.matches(r.case.id)
     )
-    ran = any(entry.matches(r.case.id) for r in results)
-    if ran and wrong_clause:
+    was_run = any(entry.matches(r.case.id) for r in results)
+    if was_run and wrong_clause:
         return f'entry case = "{entry.case}": none of its cases tests {entry.clause}'
     good = stale_cases(entry, results)
     if good and len(good) == len(fitting):

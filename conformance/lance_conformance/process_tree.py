@@ -90,19 +90,19 @@ def _kill(one: Process) -> None:
 
 def _descendants(root: int, mark: str) -> list[Process]:
     """Return the descendants of `root`, its session, and processes with its marker."""
-    every = list(_processes())
-    found = {root}
+    processes = list(_processes())
+    pids = {root}
     while True:
-        more = {one.pid for one in every if one.parent in found or one.session == root} - found
+        more = {one.pid for one in processes if one.parent in pids or one.session == root} - pids
         if not more:
             break
-        found |= more
-    adopted = [one for one in every if one.parent == os.getpid() and one.pid not in found]
+        pids |= more
+    orphans = [one for one in processes if one.parent == os.getpid() and one.pid not in pids]
     marked = f"{MARKER}={mark}".encode()
-    found |= {one.pid for one in adopted if marked in _environment(one.pid)}
-    while more := {one.pid for one in every if one.parent in found} - found:
-        found |= more
-    return [one for one in every if one.pid in found]
+    pids |= {one.pid for one in orphans if marked in _environment(one.pid)}
+    while more := {one.pid for one in processes if one.parent in pids} - pids:
+        pids |= more
+    return [one for one in processes if one.pid in pids]
 
 
 def _processes() -> Iterator[Process]:

@@ -120,9 +120,9 @@ class Worker:
 
     def _attempt(self, case: Case) -> CaseResult:
         claims = self.session.claims()
-        lacking = missing_requirement(case, claims)
-        if lacking is not None:
-            return CaseResult(case, Outcome.UNSUPPORTED, (), f"not claimed: {lacking}")
+        unclaimed = missing_requirement(case, claims)
+        if unclaimed is not None:
+            return CaseResult(case, Outcome.UNSUPPORTED, (), f"not claimed: {unclaimed}")
         try:
             if case.has_steps:
                 return _case_result(case, claims, self._run_scenario(case, claims))
@@ -265,10 +265,10 @@ def run_adapter(
     """
     with CancelToken() as stop:
         sessions = open_sessions(command, scratch, jobs, stop)
-        found = run_cases(sessions, cases, stop, isolate=isolate, progress=progress)
-    if found.failure is not None:
-        raise found.failure
-    return found.claims, found.results
+        finished = run_cases(sessions, cases, stop, isolate=isolate, progress=progress)
+    if finished.failure is not None:
+        raise finished.failure
+    return finished.claims, finished.results
 
 
 def open_sessions(
@@ -292,22 +292,22 @@ def run_cases(
 
     Raises AdapterUnusable when the adapter does not answer `hello`.
     """
-    waiting: queue.SimpleQueue[Case] = queue.SimpleQueue()
+    pending: queue.SimpleQueue[Case] = queue.SimpleQueue()
     for case in cases:
-        waiting.put(case)
-    found = RunResults(sessions[0].claims(), [])
+        pending.put(case)
+    finished = RunResults(sessions[0].claims(), [])
 
     def work(session: Session) -> None:
         worker = Worker(session, isolate=isolate, timeout=timeout, timeout_factor=timeout_factor)
         try:
-            while not stop and (case := _next(waiting)) is not None:
+            while not stop and (case := _next(pending)) is not None:
                 result = worker.run(case)
-                found.results.append(result)
+                finished.results.append(result)
                 if progress is not None:
                     progress(result)
             session.close()
         except AdapterUnusable as error:
-            found.failure = error
+            finished.failure = error
             stop.cancel(str(error))
         except Cancelled:
             pass  # an unfinished case is not reported
@@ -324,8 +324,8 @@ def run_cases(
         except BaseException as error:
             stop.cancel(repr(error))
             raise
-    found.results.sort(key=lambda result: result.case.id)
-    return found
+    finished.results.sort(key=lambda result: result.case.id)
+    return finished
 
 
 def not_run(case: Case, reason: str) -> CaseResult:
@@ -333,8 +333,8 @@ def not_run(case: Case, reason: str) -> CaseResult:
     return CaseResult(case, Outcome.INFRA, (), f"{NOT_RUN}{reason.splitlines()[0]}")
 
 
-def _next(waiting: queue.SimpleQueue[Case]) -> Case | None:
+def _next(pending: queue.SimpleQueue[Case]) -> Case | None:
     try:
-        return waiting.get_nowait()
+        return pending.get_nowait()
     except queue.Empty:
         return None

@@ -64,14 +64,14 @@ CaseSelection = tuple[list[cases.Case], list[cases.Case]]
 """The active cases of the suite, and those of a selection."""
 
 
-def select_cases(order: RunOptions) -> CaseSelection:
+def select_cases(options: RunOptions) -> CaseSelection:
     """Return the active cases of the suite, and the selected ones."""
-    every = cases.load(order.fixtures)
-    return [case for case in every if case.is_active], cases.select(every, order.selection)
+    every = cases.load(options.fixtures)
+    return [case for case in every if case.is_active], cases.select(every, options.selection)
 
 
 def run_suite(
-    order: RunOptions,
+    options: RunOptions,
     progress: Progress | None = None,
     stop: CancelToken | None = None,
     choice: CaseSelection | None = None,
@@ -84,39 +84,39 @@ def run_suite(
     """
     if stop is None:
         with CancelToken() as own:
-            return run_suite(order, progress, own, choice)
+            return run_suite(options, progress, own, choice)
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    listed = known_failures.load(order.known) if order.known is not None else []
-    active, chosen = choice or select_cases(order)
-    part = describe_subset(order, active)
+    known = known_failures.load(options.known) if options.known is not None else []
+    active, chosen = choice or select_cases(options)
+    subset_text = describe_subset(options, active)
     with scratch_folder() as folder:
-        head = partial(
+        make_header = partial(
             jsonl.header,
-            profile=order.selection.profile,
-            selection=_selection_fields(order),
+            profile=options.selection.profile,
+            selection=_selection_fields(options),
             started=started,
             incomplete=UNFINISHED,
-            subset=part,
+            subset=subset_text,
         )
-        enough = _FailureLimit(order.max_failures, listed, stop)
-        found = _run_remaining(order, chosen, folder, stop, head, enough, progress)
-    results, incomplete = _complete_results(found, chosen, stop)
+        limit = _FailureLimit(options.max_failures, known, stop)
+        finished = _run_remaining(options, chosen, folder, stop, make_header, limit, progress)
+    results, incomplete = _complete_results(finished, chosen, stop)
     clauses = register.load()
-    triage = known_failures.triage(results, listed, _suite_ids(order, active), _today(), clauses)
+    triage = known_failures.triage(results, known, _suite_ids(options, active), _today(), clauses)
     code = 128 + stop.signal if incomplete and stop.signal else exit_code(results, triage)
     return Run(
-        claims=found.claims,
+        claims=finished.claims,
         results=results,
         triage=triage,
         active=active,
         register=clauses,
-        profile=order.selection.profile,
+        profile=options.selection.profile,
         started=started,
         exit_code=code,
-        selection=_selection_fields(order),
+        selection=_selection_fields(options),
         incomplete=incomplete,
-        subset=part,
-        repeat_with=_repeat_with(order),
+        subset=subset_text,
+        repeat_with=_repeat_with(options),
         scores=score.profiles(results),
         levels=score.levels(results, active, clauses),
     )
@@ -147,33 +147,33 @@ def _today() -> datetime.date:
     return datetime.datetime.now(datetime.UTC).date()
 
 
-def describe_subset(order: RunOptions, active: Sequence[cases.Case]) -> str:
+def describe_subset(options: RunOptions, active: Sequence[cases.Case]) -> str:
     """Return a line about the subset of the suite in the folder, empty for the full suite."""
-    whole = suite_subset.full_suite(order.fixtures or resources.fixtures())
+    whole = suite_subset.full_suite(options.fixtures or resources.fixtures())
     if whole is None:
         return ""
-    name = order.selection.profile
-    there = profiles.counts(case.manifest for case in active)[name]
+    name = options.selection.profile
+    present = profiles.counts(case.manifest for case in active)[name]
     line = f"suite {__version__} (subset: {whole.num_cases:,} of {whole.profiles['all']:,} cases)"
-    missing = whole.profiles[name] - there
+    missing = whole.profiles[name] - present
     if name == "all" or not missing:
         return line
-    every = f"{whole.profiles[name]:,} cases of the profile {name}"
-    return f"{line}; {missing:,} of {every} are not in it"
+    expected = f"{whole.profiles[name]:,} cases of the profile {name}"
+    return f"{line}; {missing:,} of {expected} are not in it"
 
 
-def _suite_ids(order: RunOptions, active: Sequence[cases.Case]) -> Sequence[str]:
+def _suite_ids(options: RunOptions, active: Sequence[cases.Case]) -> Sequence[str]:
     """Return all ids of the suite, also where the folder has a subset."""
-    whole = suite_subset.full_suite(order.fixtures or resources.fixtures())
+    whole = suite_subset.full_suite(options.fixtures or resources.fixtures())
     return whole.ids if whole is not None else [case.id for case in active]
 
 
 def _run_remaining(
-    order: RunOptions,
+    options: RunOptions,
     chosen: Sequence[cases.Case],
     folder: Path,
     stop: CancelToken,
-    head: Callable[[Claims], dict[str, Any]],
+    make_header: Callable[[Claims], dict[str, Any]],
     failures: _FailureLimit,
     progress: Progress | None,
 ) -> RunResults:
@@ -181,14 +181,16 @@ def _run_remaining(
 
     `head` builds the header of the journal.
     """
-    sessions = runner.open_sessions(order.command, folder, order.jobs, stop)
+    sessions = runner.open_sessions(options.command, folder, options.jobs, stop)
     try:
-        header = head(sessions[0].claims())
-        done = resume(order.journal, header, chosen) if order.journal and order.resume else []
-        past = {result.case.id for result in done}
-        with Journal(order.journal, header, done) if order.journal else nullcontext() as journal:
+        header = make_header(sessions[0].claims())
+        done = resume(options.journal, header, chosen) if options.journal and options.resume else []
+        done_ids = {result.case.id for result in done}
+        with (
+            Journal(options.journal, header, done) if options.journal else nullcontext() as journal
+        ):
 
-            def tell(result: CaseResult) -> None:
+            def on_result(result: CaseResult) -> None:
                 if journal is not None:
                     journal.add(result)
                 if progress is not None:
@@ -200,12 +202,12 @@ def _run_remaining(
                     progress(result)
             found = runner.run_cases(
                 sessions,
-                [case for case in chosen if case.id not in past],
+                [case for case in chosen if case.id not in done_ids],
                 stop,
-                isolate=order.isolate,
-                timeout=order.timeout,
-                timeout_factor=order.timeout_factor,
-                progress=tell,
+                isolate=options.isolate,
+                timeout=options.timeout,
+                timeout_factor=options.timeout_factor,
+                progress=on_result,
             )
     finally:
         sessions[0].restart()
@@ -229,25 +231,25 @@ def _complete_results(
     return [results[name] for name in sorted(results)], incomplete
 
 
-def _repeat_with(order: RunOptions) -> tuple[str, ...]:
+def _repeat_with(options: RunOptions) -> tuple[str, ...]:
     """Return the options and the adapter command that repeat a run of a case."""
-    folder = () if order.fixtures is None else ("--fixtures", str(order.fixtures))
-    adapter = () if order.command == REFERENCE else ("--", *order.command)
+    folder = () if options.fixtures is None else ("--fixtures", str(options.fixtures))
+    adapter = () if options.command == REFERENCE else ("--", *options.command)
     return shown_command((*folder, *adapter))
 
 
-def _selection_fields(order: RunOptions) -> dict[str, object]:
+def _selection_fields(options: RunOptions) -> dict[str, object]:
     """Return the options that affect the results, without the profile."""
     chosen = {
-        "only": list(order.selection.only),
-        "clauses": list(order.selection.clauses),
-        "levels": list(order.selection.levels),
-        "kinds": list(order.selection.kinds),
-        "exclude": list(order.selection.exclude),
-        "ids": sorted(order.selection.ids or ()),
-        "timeout": order.timeout,
-        "timeout_factor": order.timeout_factor if order.timeout_factor != 1 else None,
-        "isolate": order.isolate,
+        "only": list(options.selection.only),
+        "clauses": list(options.selection.clauses),
+        "levels": list(options.selection.levels),
+        "kinds": list(options.selection.kinds),
+        "exclude": list(options.selection.exclude),
+        "ids": sorted(options.selection.ids or ()),
+        "timeout": options.timeout,
+        "timeout_factor": options.timeout_factor if options.timeout_factor != 1 else None,
+        "isolate": options.isolate,
     }
     return {key: value for key, value in chosen.items() if value}
 

@@ -52,18 +52,18 @@ def copy(
     """
     source = fixtures or resources.fixtures()
     selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
-    order = RunOptions(selection=selected, fixtures=fixtures)
-    chosen = options.selected_cases(order)
-    every = cases.load(fixtures)
+    settings = RunOptions(selection=selected, fixtures=fixtures)
+    chosen = options.selected_cases(settings)
+    loaded = cases.load(fixtures)
     folders = [(case.source_folder, case.id) for case in chosen]
     if target.name.endswith(".tar.gz"):
         with tempfile.TemporaryDirectory() as name:
-            _write_copy(source, folders, every, Path(name), expect)
+            _write_copy(source, folders, loaded, Path(name), expect)
             target.parent.mkdir(parents=True, exist_ok=True)
             with tarfile.open(target, "w:gz") as tar:
                 tar.add(name, "fixtures", filter=_without_owner)
     else:
-        _write_copy(source, folders, every, target, expect)
+        _write_copy(source, folders, loaded, target, expect)
     typer.echo(f"copied {len(chosen)} cases to {target}")
 
 

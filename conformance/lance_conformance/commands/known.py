@@ -32,13 +32,13 @@ def known(
         raise typer.BadParameter("choose --update or --prune")
     if issue and not known_failures_edit.is_issue(issue):
         raise typer.BadParameter("neither a link nor a divergence id", param_hint="--issue")
-    order = RunOptions(
+    settings = RunOptions(
         options.adapter_command(command),
         options.selection(profile, None, None),
         fixtures,
         jobs=jobs,
     )
-    judged = run_with_progress(order, options.select_cases(order))
+    judged = run_with_progress(settings, options.select_cases(settings))
     if judged.incomplete:
         typer.echo(f"{judged.incomplete}: {file} is unchanged", err=True)
         raise typer.Exit(judged.exit_code)

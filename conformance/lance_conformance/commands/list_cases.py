@@ -30,8 +30,8 @@ def list_cases(
 ) -> None:
     """List ids, kinds and titles of the active cases, for use with or without our runner."""
     selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
-    order = RunOptions(selection=selected, fixtures=fixtures)
-    found = options.selected_cases(order)
+    settings = RunOptions(selection=selected, fixtures=fixtures)
+    found = options.selected_cases(settings)
     if levels_:
         for name, count in levels.count_by_level(case.manifest for case in found).items():
             typer.echo(f"{name:<20} {count:>5}  {levels.LADDER[name].title}")

@@ -130,21 +130,21 @@ def near(name: str, names: Iterable[str]) -> str:
     return f"Did you mean {' or '.join(close)}?" if close else ""
 
 
-def selected_cases(order: RunOptions) -> list[Case]:
+def selected_cases(settings: RunOptions) -> list[Case]:
     """Return the selected cases. Raises BadParameter as `select_cases` does."""
-    return select_cases(order)[1]
+    return select_cases(settings)[1]
 
 
-def select_cases(order: RunOptions) -> suite_run.CaseSelection:
+def select_cases(settings: RunOptions) -> suite_run.CaseSelection:
     """Return the active and the selected cases.
 
     Cases that a subset lacks are reported on standard error. Raises BadParameter when no case is
     selected, with the closest ids.
     """
-    active, found = suite_run.select_cases(order)
-    subset_note = suite_run.describe_subset(order, active)
+    active, found = suite_run.select_cases(settings)
+    subset_note = suite_run.describe_subset(settings, active)
     if not found:
-        hint = _closest_ids(order.selection, active)
+        hint = _closest_ids(settings.selection, active)
         raise typer.BadParameter(
             ". ".join(part for part in ("no case is selected", hint, subset_note) if part)
         )

@@ -24,12 +24,12 @@ LINE_SECONDS = 10.0
 OnResult = Callable[[CaseResult], None]
 
 
-def run_with_progress(order: RunOptions, choice: CaseSelection) -> Run:
+def run_with_progress(settings: RunOptions, choice: CaseSelection) -> Run:
     """Run the suite with progress on standard error; signals cancel it."""
     shown = _bar if Console(stderr=True).is_terminal else _lines
     with shown(len(choice[1])) as advance, cancel_on_signals() as stop:
         try:
-            return suite_run.run_suite(order, advance, stop, choice)
+            return suite_run.run_suite(settings, advance, stop, choice)
         except Cancelled:
             typer.echo(f"stopped by {stop.reason} before the adapter answered hello", err=True)
             raise typer.Exit(128 + stop.signal) from None

@@ -50,7 +50,7 @@ def run(
     selected = options.selection(
         profile, only, clause, shuffle, level=level, kind=kind, exclude=exclude, ids=ids
     )
-    order = RunOptions(
+    settings = RunOptions(
         options.adapter_command(command),
         selected,
         fixtures,
@@ -63,8 +63,8 @@ def run(
         timeout_factor,
         1 if first_failure else max_failures,
     )
-    choice, folder = options.select_cases(order), options.create_folder(out)
-    _report(run_with_progress(order, choice), folder, formats, verbose=verbose)
+    choice, folder = options.select_cases(settings), options.create_folder(out)
+    _report(run_with_progress(settings, choice), folder, formats, verbose=verbose)
 
 
 def _formats(report: str, *, resume: bool, out: Path | None) -> list[str]:
