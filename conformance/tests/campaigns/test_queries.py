@@ -2,7 +2,7 @@
 
 import pytest
 from lance_conformance.campaigns.queries.full_text import equal
-from lance_conformance.campaigns.queries.nearest import judging
+from lance_conformance.campaigns.queries.nearest import comparing
 from lance_conformance.campaigns.queries.nearest.cases import ALL, Search
 from lance_conformance.campaigns.recall.vector_recall import label, too_low
 from lance_conformance.campaigns.runner import Outcome
@@ -11,13 +11,13 @@ SEARCH = Search({"q": [0.0], "k": 3}, {})
 NEAR = [(7, 0.5), (1, 1.0), (4, 2.0)]
 
 
-def _judge(results=None, *, graphs=False, passing=()):
-    """A judge of a table with the `results` of searches; others are refused."""
+def _comparer(results=None, *, graphs=False, passing=()):
+    """A comparer of a table with the `results` of searches; others are refused."""
 
     def run(search):
         return (results or {}).get(search.description, ("no", "no"))
 
-    return judging.Judge(run, lambda _: passing, "dot", graphs)
+    return comparing.Comparer(run, lambda _: passing, "dot", graphs)
 
 
 def _all(search):
@@ -27,10 +27,10 @@ def _all(search):
 @pytest.mark.parametrize(
     ("ours", "word"),
     [
-        (NEAR, judging.SAME),
-        ([(7, 0.50001), (1, 1.0), (4, 2.0)], judging.ROUNDED),
-        ([(7, 0.5), (1, 1.0), (3, 2.00001)], judging.TIED),
-        ([(7, 0.5), (3, 1.0), (4, 2.0)], judging.TIED),
+        (NEAR, comparing.SAME),
+        ([(7, 0.50001), (1, 1.0), (4, 2.0)], comparing.ROUNDED),
+        ([(7, 0.5), (1, 1.0), (3, 2.00001)], comparing.TIED),
+        ([(7, 0.5), (3, 1.0), (4, 2.0)], comparing.TIED),
         ([(7, 0.5), (1, 1.0), (3, 2.1)], "other distances"),
         ([(7, 0.5), (4, 1.0), (1, 2.0)], "other distances"),
         ([(7, 0.5), (1, 1.0)], "other number of rows"),
@@ -42,10 +42,10 @@ def _all(search):
 )
 def test_rows_and_distances_are_equal(ours, word):
     """Up to rounding; rows of equal distance may be exchanged."""
-    assert word == judging.compare(SEARCH, ([NEAR], [ours]))
+    assert word == comparing.compare(SEARCH, ([NEAR], [ours]))
     every = [*NEAR, (3, 1.0)] if (3, 1.0) in ours else [*NEAR, (3, 2.0)]
-    judge = _judge({_all(SEARCH): ([every], [every])})
-    assert word == judge.verdict(SEARCH, ([NEAR], [ours]))
+    comparer = _comparer({_all(SEARCH): ([every], [every])})
+    assert word == comparer.compare_pair(SEARCH, ([NEAR], [ours]))
 
 
 @pytest.mark.parametrize("every", [NEAR, [*NEAR, (3, 2.1)]])
@@ -53,16 +53,16 @@ def test_a_row_with_another_distance_by_the_other_differs(every):
     """Or without such a row, in either direction."""
     answers = [NEAR], [[*NEAR[:2], (3, 2.0)]]
     for pair in (answers, answers[::-1]):
-        judge = _judge({_all(SEARCH): ([every], [every])})
-        assert "rows that the other does not find" == judge.verdict(SEARCH, pair)
+        comparer = _comparer({_all(SEARCH): ([every], [every])})
+        assert "rows that the other does not find" == comparer.compare_pair(SEARCH, pair)
 
 
 def test_the_worst_of_several_query_vectors_counts():
     """The numbers of results must be equal."""
     tied = [(7, 0.5), (1, 1.0), (3, 2.0)]
-    assert judging.TIED == judging.compare(SEARCH, ([NEAR, NEAR], [NEAR, tied]))
-    assert "other number of rows" == judging.compare(SEARCH, ([NEAR, NEAR], [tied, []]))
-    assert "other number of answers" == judging.compare(SEARCH, ([NEAR, NEAR], [NEAR]))
+    assert comparing.TIED == comparing.compare(SEARCH, ([NEAR, NEAR], [NEAR, tied]))
+    assert "other number of rows" == comparing.compare(SEARCH, ([NEAR, NEAR], [tied, []]))
+    assert "other number of answers" == comparing.compare(SEARCH, ([NEAR, NEAR], [NEAR]))
 
 
 REFINED = Search({"q": [0.0], "k": 2, "refine_factor": 2}, {"fast_search": True})
@@ -73,7 +73,7 @@ EXACT = [(3, 0.2), (6, 0.25), (5, 0.3), (7, 0.5), (1, 1.0), (2, 3.0), (4, 9.0)]
 @pytest.mark.parametrize(
     ("ours", "codes", "word"),
     [
-        *(([one, (7, 0.5)], CODES, judging.TIED) for one in ((3, 0.2), (5, 0.3))),
+        *(([one, (7, 0.5)], CODES, comparing.TIED) for one in ((3, 0.2), (5, 0.3))),
         *(([(3, 0.2), one], CODES, "other distances") for one in ((1, 1.0), (7, 0.6))),
         ([(6, 0.25), (7, 0.5)], CODES, "other distances"),
         ([(3, 0.2), (7, 0.5)], [*CODES[:4], (3, 2.1)], "other distances"),
@@ -87,14 +87,14 @@ def test_rows_with_codes_of_the_last_distance_may_be_refined(ours, codes, word):
         whole.with_nearest(ef=8 * ALL).description: ([CODES], [codes]),
         plain.description: ([EXACT], "no"),
     }
-    assert word == _judge(results).verdict(REFINED, ([[(7, 0.5), (1, 1.0)]], [ours]))
+    assert word == _comparer(results).compare_pair(REFINED, ([[(7, 0.5), (1, 1.0)]], [ours]))
 
 
 @pytest.mark.parametrize(
     ("ours", "word"),
     [
-        ([(8, 0.1), (3, 0.2), (5, 0.3)], judging.TIED),
-        ([(8, 0.1), (2, 3.0), (9, 9.5)], judging.TIED),
+        ([(8, 0.1), (3, 0.2), (5, 0.3)], comparing.TIED),
+        ([(8, 0.1), (2, 3.0), (9, 9.5)], comparing.TIED),
         ([(3, 0.2), (5, 0.3), (9, 9.5)], "other distances"),
         ([(8, 0.1), (6, 0.25), (5, 0.3)], "other distances"),
         ([(8, 0.1), (3, 2.0), (5, 2.00001)], "other distances"),
@@ -114,29 +114,31 @@ def test_rows_outside_the_index_are_refined(ours, word):
         plain.description: ([every], "no"),
     }
     theirs = [(8, 0.1), (2, 3.0), (4, 9.0)]
-    assert word == _judge(results).verdict(SEARCH, ([theirs], [ours]))
+    assert word == _comparer(results).compare_pair(SEARCH, ([theirs], [ours]))
 
 
 def test_a_postfilter_is_checked_on_the_unfiltered_rows():
     """The last of those may differ; a row that passes must be in the result."""
     filtered = SEARCH.with_scan(filter="i", prefilter=False)
     before, every = ([NEAR], [[*NEAR[:2], (3, 2.0)]]), [*NEAR, (3, 2.0)]
-    judge = _judge({SEARCH.description: before, _all(SEARCH): ([every], [every])}, passing={1, 4})
-    assert judging.TIED == judge.verdict(filtered, ([[NEAR[1], NEAR[2]]], [[NEAR[1]]]))
-    assert "other number of rows" == judge.verdict(filtered, ([[NEAR[1]]], [[]]))
-    judge = _judge({SEARCH.description: ([NEAR], "no")}, passing={1, 4})
-    assert "other number of rows" == judge.verdict(filtered, ([[NEAR[1]]], [[]]))
+    comparer = _comparer(
+        {SEARCH.description: before, _all(SEARCH): ([every], [every])}, passing={1, 4}
+    )
+    assert comparing.TIED == comparer.compare_pair(filtered, ([[NEAR[1], NEAR[2]]], [[NEAR[1]]]))
+    assert "other number of rows" == comparer.compare_pair(filtered, ([[NEAR[1]]], [[]]))
+    comparer = _comparer({SEARCH.description: ([NEAR], "no")}, passing={1, 4})
+    assert "other number of rows" == comparer.compare_pair(filtered, ([[NEAR[1]]], [[]]))
 
 
-def test_a_graph_search_is_judged_by_one_of_every_row():
+def test_a_graph_search_is_compared_by_one_of_every_row():
     """If that has equal results the searches have taken different paths, in graphs alone."""
     every = SEARCH.with_nearest(ef=8 * ALL)
     answers = ([NEAR], [[NEAR[0], NEAR[2], (3, 9.0)]])
-    judge = _judge({every.description: ([NEAR], [NEAR])}, graphs=True)
-    assert judging.WALKED == judge.verdict(SEARCH, answers)
-    judge = _judge({every.description: answers}, graphs=True)
-    assert "other distances" == judge.verdict(SEARCH, answers)
-    assert "other distances" == _judge().verdict(SEARCH, answers)
+    comparer = _comparer({every.description: ([NEAR], [NEAR])}, graphs=True)
+    assert comparing.WALKED == comparer.compare_pair(SEARCH, answers)
+    comparer = _comparer({every.description: answers}, graphs=True)
+    assert "other distances" == comparer.compare_pair(SEARCH, answers)
+    assert "other distances" == _comparer().compare_pair(SEARCH, answers)
 
 
 ROWS = [(1, 0, 0.5), (2, 0, 0.25), (3, 0, 0.25)]

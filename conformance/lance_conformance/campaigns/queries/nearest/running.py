@@ -1,4 +1,4 @@
-"""Running: writes the table of a case, runs searches by both implementations, and judges them."""
+"""Running: writes the table of a case, runs searches by both implementations, and compares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
-from lance_conformance.campaigns.queries.nearest import judging
+from lance_conformance.campaigns.queries.nearest import comparing
 from lance_conformance.campaigns.queries.nearest.cases import (
     IMPLEMENTATIONS,
     STEPS,
@@ -28,7 +28,7 @@ MODULES: dict[Implementation, str] = {"oracle": "lance", "reference": "pylancere
 
 
 class CaseRun:
-    """A run of one case with one seed and a table at `path`, which counts verdicts.
+    """A run of one case with one seed and a table at `path`, which counts results of comparisons.
 
     The count `alike` is the sum of agreements over `compared` results.
     """
@@ -51,7 +51,7 @@ class CaseRun:
             return Outcome("refused", (f"no index: {result.error[:80]}",))
         for step in self._writer.steps:
             self._run_step(step)
-        table = judging.Table(str(self._path))
+        table = comparing.Table(str(self._path))
         for _ in range(searches):
             self._search(table)
         return outcome_of(self._differences, {**self._counts, "alike": self._alike})
@@ -77,19 +77,21 @@ class CaseRun:
         dataset = import_module(MODULES[name]).dataset(str(self._path))
         return guarded(lambda: STEPS[step](dataset, self._writer)).error
 
-    def _search(self, table: judging.Table) -> None:
-        """Run a search, and judge the results."""
+    def _search(self, table: comparing.Table) -> None:
+        """Run a search, and compare the results."""
         search = draw_search(self._writer, self._rng, table.distant)
         pair = table.search(search)
-        judge = judging.Judge(table.search, table.passing, self._case.metric, self._case.has_graphs)
-        word = judge.verdict(search, pair)
+        comparer = comparing.Comparer(
+            table.search, table.passing, self._case.metric, self._case.has_graphs
+        )
+        word = comparer.compare_pair(search, pair)
         self._counts[f"answers {word}"] += 1
-        if word != judging.REFUSED:
+        if word != comparing.REFUSED:
             self._counts["compared"] += 1
             self._alike += (
-                judging.agreement(pair) if word == judging.WALKED else word in judging.ALLOWED
+                comparing.agreement(pair) if word == comparing.WALKED else word in comparing.ALLOWED
             )
-        if error := table.read_error(search) if word in judging.ALLOWED else word:
+        if error := table.read_error(search) if word in comparing.ALLOWED else word:
             theirs, ours = (str(result)[:400] for result in pair)
             results = f"    oracle    {theirs}\n    reference {ours}"
             self._add_difference(f"{error}: {search.description}\n{results}\n    table")
@@ -124,7 +126,7 @@ def nearest(plan: Plan) -> Iterator[Session]:
 
 
 def low_agreement(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
-    """Yield the types, metrics and types of elements with too low an judging.agreement."""
+    """Yield the types, metrics and types of elements with too low an agreement."""
     sums: dict[str, list[float]] = {}
     for case, one in outcomes.items():
         cell = sums.setdefault("/".join(case.split("/")[1:4]), [0.0, 0.0])

@@ -1,4 +1,4 @@
-"""Judging: whether two results of a vector search are equivalent.
+"""Comparing: whether two results of a vector search are equivalent.
 
 Distances must be equal up to rounding; a row that only one implementation finds must have the same
 distance by the other one, in a search for all rows. Intermediate results are searched separately:
@@ -110,8 +110,8 @@ LENGTH_TOLERANCE = 1e-6
 """Tolerance of distances, as a share of squared lengths of vectors, which they are sums of."""
 
 SAME, ROUNDED, TIED, WALKED, REFUSED = "same", "rounded", "tied", "walked", "refused"
-"""Allowed verdicts: equal bits; equal rows; equal except rows of equal distance; equal in a search
-of all nodes of a graph; refused by both."""
+"""Results of comparisons: equal bits; equal rows; equal except rows of equal distance; equal in a
+search of all nodes of a graph; refused by both."""
 
 ALLOWED = (SAME, ROUNDED, TIED, WALKED, REFUSED)
 
@@ -122,8 +122,8 @@ DEFINITE = (ONE_REFUSED, OTHER_NUMBER, NOT_IN_ORDER, TWICE)
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """Judges results of one table with an index of a `metric`.
+class Comparer:
+    """Compares results of one table with an index of a `metric`.
 
     `search` runs a search by both implementations; `passing` returns the rows of a filter.
     """
@@ -133,7 +133,7 @@ class Judge:
     metric: str
     has_graphs: bool
 
-    def verdict(self, search: Search, pair: Pair) -> str:
+    def compare_pair(self, search: Search, pair: Pair) -> str:
         """Return one of `ALLOWED`, or the difference."""
         word = compare(search, pair)
         if word == TIED and not self._found_by_both(search, pair):
@@ -146,7 +146,7 @@ class Judge:
             return TIED
         full = search.with_nearest(ef=ALL * 8)
         if self.has_graphs and search != full:
-            return WALKED if self.verdict(full, self.search(full)) in ALLOWED else word
+            return WALKED if self.compare_pair(full, self.search(full)) in ALLOWED else word
         return word
 
     def _found_by_both(self, search: Search, pair: Pair) -> bool:
@@ -162,14 +162,14 @@ class Judge:
         )
 
     def _before_postfilter(self, search: Search, pair: Pair, condition: str) -> str:
-        """Return the allowed verdict on the rows before the postfilter, or an empty text."""
+        """Return the allowed result for the rows before the postfilter, or an empty text."""
         unfiltered = search.with_scan(filter=None, prefilter=None)
         before, passing = self.search(unfiltered), self.passing(condition)
         for result, complete in zip(pair, before, strict=True):
             lists = neighbors_of(complete)
             if result != [[row for row in rows if row[0] in passing] for rows in lists]:
                 return ""
-        word = self.verdict(unfiltered, before)
+        word = self.compare_pair(unfiltered, before)
         return word if word in ALLOWED else ""
 
     def _is_refinement(self, search: Search, pair: Pair) -> bool:
@@ -184,7 +184,7 @@ class Judge:
         flat = full.with_nearest("ef", **exactly).with_scan(fast_search=None)
         by_codes, (every, _), (exact, _) = map(self.search, (codes, full, flat))
         is_complete = not any(isinstance(one, str) for one in (*by_codes, every, exact))
-        if search == codes or not is_complete or self.verdict(codes, by_codes) not in ALLOWED:
+        if search == codes or not is_complete or self.compare_pair(codes, by_codes) not in ALLOWED:
             return False
         outside = [
             dict(rows).keys() - dict(coded).keys()
