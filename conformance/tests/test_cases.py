@@ -39,7 +39,7 @@ def _edit(root, **change):
     ],
 )
 def test_bad_manifest_is_refused(toy_suite, change, message):
-    """A manifest outside the schema, or that lies elsewhere than it says, names what is wrong."""
+    """The error about an invalid manifest, or one in the wrong folder, names the problem."""
     _edit(toy_suite, **change)
     with pytest.raises(CaseError, match=message):
         cases.load(toy_suite)

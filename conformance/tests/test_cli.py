@@ -54,7 +54,7 @@ def test_known_list_grows_holds_and_goes_stale(call, fake, tmp_path):
 
 
 def test_run_writes_the_reports(call, fake, tmp_path, toy_suite):
-    """All formats, though nobody reads the output to its end, or those that were chosen."""
+    """All or the selected formats are written, also when the output pipe is closed early."""
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "lance_conformance.cli", "run", "--out", str(tmp_path / "all")]

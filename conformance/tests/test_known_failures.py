@@ -45,7 +45,7 @@ def test_a_choice_that_no_must_forbids_is_no_failure(make_result, level):
 
 
 def test_passing_entry_is_stale(make_result):
-    """An entry whose case passes tells the edit to make, but for a crash now and then."""
+    """An entry whose case passes is reported with the required edit, except for flaky crashes."""
     message = f'remove the entry case = "{A}": it no longer fails'
     assert (message,) == stale([entry(A)], [make_result(A)])
     assert () == stale([entry(A, Outcome.FLAKY_CRASH)], [make_result(A)])

@@ -1,4 +1,4 @@
-"""Processes, inputs and scratch folders of a run: limits, signals, and what is left behind."""
+"""Processes, inputs and scratch folders of a run: limits, signals, and remaining files."""
 
 import json
 import os
@@ -175,7 +175,7 @@ def _parse(folder: Path) -> None:
 
 
 def test_nothing_is_left(judged):
-    """No scratch folder stays, and nothing beside it is touched."""
+    """Scratch folders are removed, and nothing else is touched."""
     assert set(MODES) <= judged.rows.keys()
     assert [] == list(judged.scratch.iterdir())
     assert ["dead", "kept"] == sorted(path.name for path in judged.victim.iterdir())

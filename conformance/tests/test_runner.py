@@ -89,7 +89,7 @@ def test_reading_what_must_be_refused(toy_suite, open_session):
 
 
 def test_death_leaves_its_words(toy_suite, open_session):
-    """A crash tells the signal and keeps what was written to standard error."""
+    """A crash reports the signal and the last standard error."""
     result = Worker(open_session("crash")).run(by_id(toy_suite)[READ])
 
     assert "SIGSEGV" in result.detail

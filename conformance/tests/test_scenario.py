@@ -42,7 +42,7 @@ REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
     ],
 )
 def test_what_became_of_a_step(response, after, expected):
-    """The response tells refusals apart; the versions on disk tell whether anything was made."""
+    """The kind of refusal follows from the response, commits from the versions on disk."""
     assert expected == step_outcome(response, {"read_version": "2"}, [1, 2], after)
 
 
@@ -108,7 +108,7 @@ def _grow(root: Path) -> None:
     ],
 )
 def test_what_is_left_may_be_anything(damage, message, tmp_path):
-    """A file that has grown, another naming scheme and no table fail; what lies beside is left."""
+    """A grown file, another naming scheme and a missing table fail; other files are kept."""
     case, root = _case(tmp_path, "delete", DELETE), _table(tmp_path)
 
     def ask(actor: str, op: str, fields: Mapping[str, object]) -> RequestResult:
@@ -132,7 +132,7 @@ def test_what_is_left_may_be_anything(damage, message, tmp_path):
     ],
 )
 def test_a_subset_is_enough(expected, differs):
-    """What is expected must be there and equal; lists are whole, null stands for absence."""
+    """Expected facts must exist and be equal; lists are complete, null means absent."""
     found = {"a": "1", "b": [{"c": 1, "d": 2}, {"c": 5}]}
 
     assert differs == (first_mismatch(expected, found, "manifest") is not None)

@@ -155,7 +155,7 @@ def test_rows_of_a_step_are_equal_to_a_file_that_is_kept(parent, tmp_path):
     )
 
     assert b"0123456789" == read_case(home)["input.arrow"]
-    with pytest.raises(LayoutError, match="other bytes"):
+    with pytest.raises(LayoutError, match="another hash"):
         read_case(other)
 
 
@@ -166,7 +166,7 @@ def test_rows_of_a_step_are_equal_to_a_file_that_is_kept(parent, tmp_path):
         ({"../../x": DIGEST}, {"from": ["a/b/c/parent"]}, "not a name inside"),
         ({"x": DIGEST}, {"from": ["../outside"]}, "not a name inside"),
         ({"x": DIGEST}, {"from": ["a/b/c/nowhere"]}, "no case"),
-        ({"x": DIGEST}, {"from": ["a/b/c/parent"], "edits": _edit(CHANGES)}, "other bytes"),
+        ({"x": DIGEST}, {"from": ["a/b/c/parent"], "edits": _edit(CHANGES)}, "another hash"),
         ({"x": EDITED}, {"from": ["a/b/c/parent"], "edits": _edit(CHANGES[::-1])}, "in order"),
         (
             {"x": EDITED},
@@ -176,7 +176,7 @@ def test_rows_of_a_step_are_equal_to_a_file_that_is_kept(parent, tmp_path):
     ],
 )
 def test_a_layout_that_cannot_be_followed_is_refused(parent, tmp_path, files, stored, message):
-    """Missing contents, names that lead out, and edits past the end or of other bytes."""
+    """Missing contents, names that lead out, and edits past the end or with another hash."""
     home = _case(tmp_path, "hostile", files, **stored)
 
     with pytest.raises(LayoutError, match=message):

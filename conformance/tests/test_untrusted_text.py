@@ -104,7 +104,7 @@ def test_reports_are_well_formed(name, detail, other, make_result, make_run):
 
 @given(TEXTS)
 def test_comment_is_inert(text):
-    """A finding of the gate stays on its line, and mentions nobody."""
+    """A finding of the gate stays on its line, without mentions."""
     check = Check(
         "x", (Finding(Colour.RED, text, text, text), Finding(Colour.RED, "p", text, text))
     )

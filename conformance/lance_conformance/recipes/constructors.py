@@ -25,9 +25,8 @@ def case(
 ) -> Positive:
     """Return a case whose input must be read.
 
-    An array or a table is written by the oracle as a file of the version in the id. A request has
-    clauses, which come first, and may replace `clauses`. `others` override fields that follow from
-    the source and the id.
+    An array or a table is written by the oracle as a file of the version in the id. A request may
+    replace `clauses`, or adds its own. `others` override what follows from the source and the id.
     """
     if isinstance(clauses, Request):
         clauses, source = (), clauses

@@ -1,8 +1,8 @@
 """Makers of tables with an index, by the oracle, its old releases or the reference; text scores.
 
-The steps are the same for either, as both have pylance's API. Scores of full-text queries are
-computed from the tokens by the formula of the clauses, in 64-bit floats. Rows appended after the
-index was built are scored by the statistics of all rows, the others by those of indexed rows.
+Scores of full-text queries are computed from the tokens by the formula of the clauses, in 64-bit
+floats. Rows appended after the index was built are scored by the statistics of all rows, the others
+by those of indexed rows.
 """
 
 from __future__ import annotations

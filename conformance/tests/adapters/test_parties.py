@@ -126,7 +126,7 @@ def test_what_a_party_cannot_do_is_a_gap(name, call, fields, tmp_path):
 
 
 def test_lines_of_json_become_a_table_again(tmp_path):
-    """Types are those that the command tells; what it cannot say is no refusal but a gap."""
+    """Types are those that the command prints; a type that it cannot print is unsupported."""
     lancecli = _adapter("lancecli", "lancecli")
     rows = TEXTS.set_column(0, "a", TEXTS["a"].cast(pa.int32()))
     uri, out, dated = (str(tmp_path / name) for name in ("t.lance", "out.arrow", "dated.lance"))

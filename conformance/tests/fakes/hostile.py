@@ -23,7 +23,7 @@ CONTROLS = "\x00\x1b[2J\x9b\x85\u2028\ufffe\ufdd0\ud800"
 NO = {"reject": {"stage": "open", "kind": "other", "message": "no"}}
 
 
-def told(text):
+def reject_with(text):
     """Return a refusal with a text."""
     return {"reject": {"stage": "decode", "kind": "other", "message": text}}
 
@@ -63,7 +63,7 @@ OUTPUTS = {
     "junk": lambda path: Path(path).write_bytes(os.urandom(1000)),
     "sparse": sparse,
 }
-"""What lies at the place of the output, beside the files of hostile_tables.py."""
+"""Hostile objects at the path of the output, in addition to hostile_tables.py."""
 
 TABLES = [
     *("zstd-bomb", "lz4-bomb", "null-bomb", "batch-bomb", "dictionary-bomb", "run-bomb", "wide"),
@@ -73,9 +73,9 @@ TABLES = [
 
 ANSWERS = {
     **dict.fromkeys(HELLOS, NO),
-    "message-markup": told(MARKUP),
-    "message-controls": told("a" + CONTROLS),
-    "message-long": told("m" * 900_000),
+    "message-markup": reject_with(MARKUP),
+    "message-controls": reject_with("a" + CONTROLS),
+    "message-long": reject_with("m" * 900_000),
     "adapter-error": {"adapter_error": {"message": MARKUP}},
     "unsupported": {"unsupported": {"feature": MARKUP}},
     "other-place": {"ok": {"out": "../../x"}},

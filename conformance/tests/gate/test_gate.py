@@ -60,7 +60,7 @@ def test_new_clauses_need_their_cases(tmp_path):
     """A new MUST without cases is red; an old one and a new SHOULD yellow, excused ones green."""
     must = {**KEPT, "id": "L.page.new.must"}
     should = {**KEPT, "id": "L.page.new.should", "level": "SHOULD"}
-    excused = {**KEPT, "id": "L.page.new.excused", "untestable": "nobody can see it"}
+    excused = {**KEPT, "id": "L.page.new.excused", "untestable": "it cannot be observed"}
     head = tree(tmp_path / "b", CASE, clauses=[KEPT, must, should, excused])
     check = clauses.check(tree(tmp_path / "a", CASE, clauses=[KEPT]), head)[1]
 

@@ -119,7 +119,7 @@ REPLAYS = Path(__file__).parents[1] / "gate" / "replays"
     ],
 )
 def test_the_comment_of_a_real_change(tmp_path, name, code, colour):
-    """The comment is printed and written beside its JSON; red is exit 1."""
+    """The report is printed and written with its JSON; red exits with 1."""
     sides = [f"--{side}={REPLAYS / name / side}" for side in ("base", "head")]
     result = CliRunner().invoke(app, ["gate", *sides, "--out", str(tmp_path)])
     document = json.loads((tmp_path / "gate.json").read_text("utf-8"))

@@ -9,7 +9,7 @@ from lance_conformance.gate.trees import TreeError
 
 
 def git(folder: Path, *arguments: str) -> None:
-    """Run git as nobody in particular."""
+    """Run git with a fixed identity."""
     identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
     subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
 
@@ -63,7 +63,7 @@ def test_a_folder_never_takes_the_place_of_a_revision(repository):
 
 @pytest.mark.parametrize("kind", ["heads", "tags"])
 def test_an_ambiguous_name_is_refused(repository, kind):
-    """A branch or tag `origin/main` beside the remote's branch: the gate does not guess."""
+    """An ambiguous `origin/main`, a local branch or tag, is refused."""
     git(repository, "update-ref", "refs/remotes/origin/main", "HEAD~1")
     git(repository, "update-ref", f"refs/{kind}/origin/main", "HEAD")
 

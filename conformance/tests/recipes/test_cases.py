@@ -30,8 +30,7 @@ def test_the_line_of_each_recipe_constructs_it():
         if not any(name in line for name in CONSTRUCTORS):
             wrong.append((recipe.id, line))
 
-    assert [] == wrong
-    assert {"cases"} == {Path(file).parents[1].name for file in lines}
+    assert ([], {"cases"}) == (wrong, {Path(file).parents[1].name for file in lines})
 
 
 def _files():

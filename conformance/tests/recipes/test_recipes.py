@@ -135,7 +135,7 @@ COLUMN = pa.array([0, 1, None, 2**31 - 1], pa.int32())
     ("version", "pair"), [("2.0", (0, 3)), ("2.1", (2, 1)), ("2.2", (2, 2)), ("2.3", (2, 3))]
 )
 def test_a_file_holds_its_table_in_its_version(version, pair):
-    """The reader tells the words of the version; the table is the one given."""
+    """The reader returns the version of the footer, and the given table."""
     made = file(column(COLUMN), version, batches=2)()
     reader = LanceFileReader(DATA, source=BytesSource(made.files[DATA], DATA))
     metadata = reader.metadata()

@@ -98,7 +98,7 @@ def test_percent_is_honest_at_the_ends(share, shown):
 
 
 def test_three_numbers_count_claimed_cases(make_result):
-    """Valid data and damage apart; who panics does not survive, what is unclaimed is out."""
+    """Valid and damaged data are counted separately; panics and unclaimed cases are not passes."""
     results = [
         make_result("toy/any/read/a"),
         make_result("toy/any/read/b", Outcome.FAIL),

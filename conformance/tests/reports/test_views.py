@@ -242,7 +242,7 @@ def test_bytes_around_the_patch_have_their_owners(tmp_path, make_result):
 
 
 def test_a_command_names_no_folder_of_this_machine(tmp_path, monkeypatch):
-    """The interpreter is `python`, and what lies below the working directory is relative."""
+    """The interpreter is `python`, and paths below the working directory are relative."""
     command = (sys.executable, str(Path.cwd() / "reader.py"), "-q")
 
     assert ("python", "reader.py", "-q") == rerun.shown_command(command)
