@@ -221,7 +221,7 @@ def test_a_large_fragment_is_shared_out_by_its_pages(version, tmp_path, monkeypa
 
 def test_a_size_that_no_file_has_makes_no_endless_list_of_units(table, monkeypatch):
     """A manifest claims a file of 2^62 bytes: as many shares as there may be, and a finding."""
-    monkeypatch.setattr(validation, "MOST_SHARES", 3)
+    monkeypatch.setattr(validation, "MAX_SHARES", 3)
     fragment = table.get_fragments()[0].metadata
     fragment.files[0].file_size_bytes = 1 << 62
     monkeypatch.setattr(validation, "GROUP_BYTES", 1 << 20)

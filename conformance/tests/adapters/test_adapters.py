@@ -36,7 +36,7 @@ def test_panics_in_both_forms():
     class PanicException(BaseException):
         pass
 
-    assert PanicException in pylance.refusals()
+    assert PanicException in pylance.refusal_types()
     assert pylance.refuse(PanicException("index out of bounds"))["panicked"]
     assert pylance.refuse(OSError("task 14 panicked with message x"))["panicked"]
     assert "panicked" not in pylance.refuse(OSError("Not found: x"))
