@@ -31,15 +31,14 @@ from pylanceref.operation import LanceOperation as Op
 @pytest.mark.oracle
 def test_panics_in_both_forms():
     """A class named like a panic, or a text that mentions one, is reported as panicked."""
-    from lance_conformance.adapters import pylance
 
     class PanicException(BaseException):
         pass
 
-    assert PanicException in pylance.refusal_types()
-    assert pylance.refuse(PanicException("index out of bounds"))["panicked"]
-    assert pylance.refuse(OSError("task 14 panicked with message x"))["panicked"]
-    assert "panicked" not in pylance.refuse(OSError("Not found: x"))
+    assert PanicException in refusal_types()
+    assert refusal_response(PanicException("index out of bounds"))["panicked"]
+    assert refusal_response(OSError("task 14 panicked with message x"))["panicked"]
+    assert "panicked" not in refusal_response(OSError("Not found: x"))
 
 
 LIMITS = Limits(20, 2048)
