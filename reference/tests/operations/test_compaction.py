@@ -198,9 +198,9 @@ def test_strays_are_named(tmp_path):
 
 
 ROW = pa.table({"k": [100]})
-Deed = Callable[[LanceDataset], object]
+Edit = Callable[[LanceDataset], object]
 
-FIRST: dict[str, Deed] = {
+FIRST: dict[str, Edit] = {
     "append": lambda d: d.insert(ROW),
     "delete": lambda d: d.delete("k = 0"),
     "delete all of it": lambda d: d.delete("k < 5"),
@@ -210,7 +210,7 @@ FIRST: dict[str, Deed] = {
 }
 """What the versions did that are gone."""
 
-THEN: dict[str, Deed] = {
+THEN: dict[str, Edit] = {
     "append": lambda d: pylanceref.write_dataset(ROW, d, mode="append"),
     "delete": lambda d: d.delete("k = 1"),
     "update": lambda d: d.update({"k": "77"}, where="k = 1"),
@@ -233,11 +233,11 @@ REFUSED = {
 """What cannot follow: fragments are not what they were, or their files are gone with them."""
 
 
-def stale(path: str, deed: Deed) -> LanceDataset:
-    """Return a dataset of ten rows, opened before a deed whose version is gone now."""
+def stale(path: str, edit: Edit) -> LanceDataset:
+    """Return a dataset of ten rows, opened before an edit whose version is gone now."""
     made = pylanceref.write_dataset(pa.table({"k": range(10)}), path, max_rows_per_file=5)
     held = pylanceref.dataset(path)
-    deed(made)
+    edit(made)
     pylanceref.dataset(path).update_config({"a": "1"})
     pylanceref.dataset(path).cleanup_old_versions(older_than=timedelta(0))
     return held

@@ -92,7 +92,7 @@ def rows_of(number):
     return pa.table({"k": keys, "s": texts, "v": pa.FixedSizeListArray.from_arrays(vectors, 4)})
 
 
-DEEDS = {
+EDITS = {
     "append": lambda dataset, _: dataset.insert(rows_of(dataset.version + 1)),
     "delete": lambda dataset, n: dataset.delete(f"k >= {n}00 and k < {n}50"),
     "lose": lambda dataset, n: dataset.delete(f"k = {n}03"),
@@ -144,8 +144,8 @@ def test_segments_are_joined_and_keep_their_version(tmp_path, library, history):
     else:
         dataset.create_scalar_index("k" if kind in ("BTREE", "ZONEMAP") else "s", kind, name="x")
     for step in told.split(", "):
-        deed, *wanted = step.split()
-        DEEDS[deed.rstrip("0123")](module.dataset(uri), deed[-1])
+        edit, *wanted = step.split()
+        EDITS[edit.rstrip("0123")](module.dataset(uri), edit[-1])
         held = [one for one in module.dataset(uri).list_indices() if one["name"] == "x"]
         found = [
             f"{one['version']}:{''.join(map(str, sorted(one['fragment_ids'])))}" for one in held
