@@ -29,6 +29,9 @@ class Tables(StrEnum):
 README_NAME = "README.md"
 """Name of the page that describes the folder."""
 
+STOP_WORDS = "index/full_text/stop_words.txt"
+"""The lists that chapter 64 names: full-text indices cannot be searched or built without them."""
+
 
 def copy(
     target: Annotated[
@@ -47,8 +50,9 @@ def copy(
 ) -> None:
     """Copy the folders of the selected cases to DIR, with their documentation.
 
-    PROTOCOL.md, the JSON Schemas and the register of clauses are added. A name that ends in .tar.gz
-    gives a tarball of a folder `fixtures`, which is reproducible except for the date in its header.
+    PROTOCOL.md, the JSON Schemas, the register of clauses and the lists of stop words are added. A
+    name that ends in .tar.gz gives a tarball of a folder `fixtures`, which is reproducible except
+    for the date in its header.
     """
     source = fixtures or resources.fixtures()
     selected = options.selection(profile, only, clause, level=level, kind=kind, exclude=exclude)
@@ -81,6 +85,7 @@ def _write_copy(
                 _make_json(target / case_id / name)
     shutil.copy(resources.protocol(), target / "PROTOCOL.md")
     shutil.copy(resources.register(), target / "register.json")
+    shutil.copy(resources.reference_sources() / STOP_WORDS, target)
     (target / "schemas").mkdir(exist_ok=True)
     for schema in schemas.files():
         shutil.copy(schema, target / "schemas" / schema.name)
