@@ -14,9 +14,12 @@ if importlib.util.find_spec("pyspark") is None:
 NO_JAVA = "Spark tests need Java 17 or newer: apt-get install openjdk-17-jre-headless"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark():
-    """A session of two slots, where a task may fail twice; its workers can import these tests."""
+    """A session of two slots, where a task may fail twice; its workers can import these tests.
+
+    It ends with the tests of this folder: others end all processes below their own.
+    """
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         if os.environ.get("CI"):
             pytest.fail(NO_JAVA)
@@ -24,13 +27,13 @@ def spark():
     from lanceref_spark.session import make_session
 
     here = str(Path(__file__).parents[2])
-    os.environ["PYTHONPATH"] = os.pathsep.join([here, *filter(None, sys.path)])
-    sys.path.insert(0, here)
-    os.environ["LANCEREF_TEST_SECRET"] = "secret"  # of the object server, for every process
-    session = make_session(
-        "local[2,3]", spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
-    sys.path.remove(here)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(here)
+        patch.setenv("PYTHONPATH", os.pathsep.join([here, *filter(None, sys.path)]))
+        patch.setenv("LANCEREF_TEST_SECRET", "secret")  # of the object server, for every process
+        session = make_session(
+            "local[2,3]", spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
