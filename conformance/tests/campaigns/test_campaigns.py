@@ -39,7 +39,6 @@ LONG = ("faults/concurrency", "faults/crash_cloud", "faults/kills", "faults/spar
 
 MARKS = {part: [pytest.mark.nightly] for part in (*LONG, "histories/releases")}
 
-
 PARTS = [
     pytest.param(name, part, count, id=f"{name}-{part}", marks=MARKS.get(f"{name}/{part}", []))
     for name, some in COUNTS.items()

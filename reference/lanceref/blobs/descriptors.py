@@ -287,6 +287,7 @@ class BlobFiles:
         return self._opened[key]
 
     def _open(self, kind: int, number: int, uri: str) -> Source:
+        """Open what descriptors of a kind point into. Raises FormatError, UnknownEncoding."""
         places, base, place = self._places, self._base_id, self._place
         if kind == INLINE:
             return places.open_data_file(self._path, base)

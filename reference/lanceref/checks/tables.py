@@ -161,7 +161,10 @@ def check_refs(store: Store, ctx: Context) -> None:
 
 
 def _check_files(store: Store, ctx: Context, version: int, found: set[Needed]) -> None:
-    """Look for the files of a version's rows that are not `found`, and add these."""
+    """Look for the files of a version's rows, but own ones already `found`, and add to these.
+
+    Raises NotFound where there is no such version.
+    """
     with ctx.piece():
         manifest, _ = open_checked(store, ctx, version)
         bases = Bases(store, manifest)

@@ -215,6 +215,7 @@ def keys_of(array: pa.DictionaryArray) -> NDArray[np.integer]:
 
 
 def _valid_keys(array: pa.DictionaryArray) -> NDArray[np.integer]:
+    """Return the keys of a dictionary array, 0 under a null."""
     keys, own = keys_of(array), validity_of(array.indices)
     return keys if own is None else np.where(own, keys, 0)
 

@@ -151,6 +151,7 @@ def list_encoding(values: FixedSizeList, *, keeps_null_items: bool) -> Compressi
 
 
 def _has_nothing(validity: Validity) -> bool:
+    """Whether every item of a level is null."""
     return validity is not None and not validity.any()
 
 

@@ -46,9 +46,11 @@ Codes = NDArray[np.int16]
 
 def encode(values: Variable) -> tuple[bytes, Variable]:
     """Return the symbol table and the coded values."""
-    if (size := int(values.offsets[-1])) >= SMALLEST:
-        symbols = train(values)
-        if shrinks(symbols, values) and len((coded := apply(symbols, values)).data) < size:
+    size = int(values.offsets[-1])
+    symbols = train(values) if size >= SMALLEST else []
+    if symbols and shrinks(symbols, values):
+        coded = apply(symbols, values)
+        if len(coded.data) < size:
             return symbol_table(symbols, is_on=True), coded
     return symbol_table([], is_on=False), values
 
@@ -71,7 +73,10 @@ def shrinks(symbols: list[bytes], values: Variable) -> bool:
 
 
 def _sample(values: Variable, turn: int = 0) -> Variable:
-    """Return pieces from all over the values, about SAMPLE_BYTES; another `turn` takes others."""
+    """Return pieces of values spread over all of them, about SAMPLE_BYTES in total.
+
+    `turn` 1 takes other pieces than 0, where there are so many.
+    """
     ends = np.cumsum(-(-np.diff(values.offsets) // PIECE_BYTES))
     step = max(1, -(-int(values.offsets[-1]) // SAMPLE_BYTES))
     chosen = np.arange(turn * step // 2, ends[-1], step)

@@ -300,6 +300,7 @@ class FileBytes:
         return Cursor(data, extent.offset, self.ctx)
 
     def _read(self, extent: Extent, name: str, clause: str) -> memoryview:
+        """Read an extent from the source. Raises Truncated, LimitExceeded."""
         try:
             data = self.source.read(extent.offset, extent.size)
         except MemoryError as error:

@@ -61,6 +61,7 @@ class SpanRecorder:
             self._open[-1].append(Span(start, end, name, kind, clause, value))
 
     def _count(self, start: int) -> None:
+        """Count one more span. Raises LimitExceeded."""
         if self._left == 0:
             place, found = Place("the file", start), "more spans than the limits allow memory for"
             wanted = f"{self._most_bytes} bytes; limits=Limits(expansion_bytes=...) allows more"

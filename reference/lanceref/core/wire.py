@@ -176,6 +176,7 @@ class Walk:
         raise BadProto(_CLAUSE, place, "a longer varint", "ten bytes at most")
 
     def _take(self, size: int) -> bytes:
+        """Return the next bytes. Raises BadProto when there are fewer."""
         part = self.data[self.at : self.at + size]
         if len(part) < size:
             raise BadProto(_CLAUSE, self._place(), f"{len(part)} bytes left", f"{size} bytes")

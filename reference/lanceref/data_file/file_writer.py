@@ -154,6 +154,7 @@ class FileWriter:
         return self.num_rows
 
     def _write_table(self, extents: Sequence[Extent]) -> int:
+        """Write an offset table; return where it begins."""
         table = b"".join(_ENTRY.pack(extent.offset, extent.size) for extent in extents)
         return self._write_unpadded(table).offset
 

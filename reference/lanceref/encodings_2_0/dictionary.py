@@ -119,7 +119,8 @@ def encode_dictionary(arrays: Sequence[pa.DictionaryArray], page: PageBuffers) -
     Raises DataRefused when the items, with one for null rows, are more than the keys can number.
     """
     key = arrays[0].type.index_type
-    most_items = 1 << key.bit_width - pa.types.is_signed_integer(key)
+    bits = int(key.bit_width)
+    most_items = 1 << (bits - 1 if pa.types.is_signed_integer(key) else bits)
     nulls = np.concatenate([np.asarray(array.indices.is_null()) for array in arrays])
     keys, items = merged_items(arrays, nulls, most_items)
     if nulls.all():

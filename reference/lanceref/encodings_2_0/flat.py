@@ -43,7 +43,10 @@ _CODECS = {"zstd": "zstd", "lz4": "lz4_raw"}
 
 
 def _cut(data: Bytes, at: Ints, sizes: Ints, rows: RowRanges, bits: int) -> Bytes:
-    """Return `sizes` bytes at `at` (ranges,), joined; bitmaps begin at bit 0."""
+    """Return the values of each range, of `sizes` bytes at `at` (ranges,), back to back.
+
+    Bitmaps are moved so that they start at bit 0.
+    """
     if len(at) == 1:
         joined = data[int(at[0]) : int(at[0]) + int(sizes[0])]
     else:

@@ -93,6 +93,7 @@ class ListColumn(ArrayColumn):
         return open_ends(one.offsets, adjustment, metadata.num_rows, page, "list ends")
 
     def _read(self, index: int, ends: Ends, rows: RowRanges) -> Slices:
+        """Read ends of a page, and check the last one and the nulls."""
         ctx, num_items = self._file.ctx, self._lists[index].num_items
         slices = ends.read(rows, num_items)
         last_row, last_end = rows.ends.max(initial=0), slices.owned.ends.max(initial=0)

@@ -117,7 +117,10 @@ def _members(documents: pa.Array, names: Sequence[bytes]) -> Items:
 def _level(
     buffer: pa.Buffer, starts: Counts, ends: Counts, *, is_top: bool
 ) -> tuple[Items, Counts]:
-    """Return the items of containers (n,), and the value of each key (n,). Raises Unusual."""
+    """Return the items of containers, and of each the number of its value if it is a key (n,).
+
+    `starts` and `ends` (containers,). Raises Unusual.
+    """
     data = bytes_of(buffer)
     words = np.ndarray((max(0, len(data) - WORD_BYTES + 1),), ">u4", data.data, strides=(1,))
     expect(ends - starts >= WORD_BYTES)

@@ -184,6 +184,7 @@ def cut_entries(zipped: Zipped, shape: FullZip) -> CutEntries:
 
 
 def _cut(zipped: Zipped, shape: FullZip) -> CutEntries:
+    """Cut entries that break no clause. Raises Unusual."""
     at, ends = zipped.starts, zipped.ends
     expect(at < ends)
     if shape.value_bytes is not None and not shape.control_bytes:  # an entry is its value

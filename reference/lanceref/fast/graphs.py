@@ -169,7 +169,10 @@ def candidates(space: Blocks, most: int) -> Iterator[tuple[Nodes, Nodes, Distanc
 
 
 def _nearest(block: Distances, rows: Nodes, among: Nodes, most: int) -> tuple[Nodes, Distances]:
-    """Return the nearest of `among` (n,) before each of `rows` (b,); distances `block` (b, n)."""
+    """Return the nearest of `among` (n,), ascending, that come before each of `rows` (b,).
+
+    `block` (b, n) are their distances.
+    """
     block[among >= rows[:, None]] = np.inf
     if most < len(among):
         near = np.argpartition(block, most - 1, axis=1)[:, :most]

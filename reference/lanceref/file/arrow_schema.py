@@ -34,6 +34,9 @@ from lanceref.file.schema_view import mapped, storage_of
 from lanceref.json.jsonb import documents
 from lanceref.proto import file_pb2
 
+MOST_IDS = 1 << 31
+"""Ids of fields are below: an int32 holds them."""
+
 
 def schema_of(arrow: pa.Schema) -> LanceSchema:
     """Return the schema with ids 0, 1, … in depth-first order.
@@ -57,7 +60,7 @@ def schema_of(arrow: pa.Schema) -> LanceSchema:
         raise SchemaRefused(f"duplicate field id in schema: {taken}")
     first = max(taken, default=-1) + 1
     without = sum(draft.id < 0 for top in drafts for draft in top.flat())
-    if first + without > 1 << 31:
+    if first + without > MOST_IDS:
         raise SchemaRefused(f"{without} fields without an id after {first - 1}: ids have 31 bits")
     ids = iter(range(first, first + without))
     fields = tuple(numbered(draft, -1, ids) for draft in drafts)
@@ -254,6 +257,7 @@ def stored_form(array: pa.Array, field: Field) -> pa.Array:
 
 
 def _is_other(type_: pa.DataType, field: Field) -> bool:
+    """Whether something in the type is not in its stored form."""
     if isinstance(type_, pa.BaseExtensionType) or type_ in VIEWS:
         return True
     if field.logical_type == "json":
@@ -299,6 +303,7 @@ def refuse_nulls(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _check_nulls(field: Field, array: pa.Array, *, null_structs: bool) -> None:
+    """Raise DataRefused for nulls in a field without nulls."""
     if not field.nullable and array.null_count:
         marked = "even though the field is marked non-null in the schema"
         raise DataRefused(f"the field `{field.name}` contained null values {marked}")

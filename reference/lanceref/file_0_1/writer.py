@@ -145,6 +145,7 @@ class LegacyWriter:
 
 
 def _joined(field: Field, parts: list[pa.Array]) -> pa.Array:
+    """Return the rows of a batch of the file. Raises DataRefused for items that are null."""
     try:
         return pa.concat_arrays(parts)
     except pa.ArrowInvalid as error:

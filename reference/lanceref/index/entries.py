@@ -192,7 +192,10 @@ def compare(segment: Segment, training: Training, stored: Entries, expected: Ent
 
 
 def _have_same_values(rows: Keys, *both: Entries) -> bool:
-    """Whether both have one value, the same, for each of `rows` (n,), and none held apart."""
+    """Whether both have one value, the same, for each of `rows` (n,), ascending.
+
+    Not where rows are null and held apart: such a row may have a value as well.
+    """
     values = []
     for one in both:
         if one.nulls is not None and len(one.nulls):
@@ -207,7 +210,10 @@ def _have_same_values(rows: Keys, *both: Entries) -> bool:
 
 
 def _numbered(rows: Keys, *both: Entries) -> list[NDArray[np.int64]]:
-    """Return entries of ascending `rows` (n,) as place of the row << 32 | value + 1, 0: null."""
+    """Return entries of `rows` (n,), ascending, as numbers: place of the row << 32 | value + 1.
+
+    Equal values of both have one number; the rows that are null have no value: 0.
+    """
     known, start, numbers = all(one.nulls is not None for one in both), 0, []
     values = _value_numbers(*(_comparable(one.values) for one in both))
     for one in both:

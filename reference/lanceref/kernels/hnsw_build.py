@@ -105,6 +105,8 @@ def _insert(
     start: int,
     parameters: hnsw_graph.GraphParameters,
 ) -> None:
+    """Add a node to the levels from 0 to its highest: algorithm 1, from the entry point `start`."""
+
     def distance_of(others: hnsw_graph.Nodes) -> hnsw_graph.Distances:
         return space.pairs(np.full(len(others), node), others)
 

@@ -177,6 +177,7 @@ def _dot(first: Floats, second: Floats) -> Floats:
 
 
 def _divide(above: Floats, below: Floats) -> Floats:
+    """Return a quotient, 0 where it would be by 0."""
     return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
 
 

@@ -318,7 +318,10 @@ def write_columns(
 
 
 def _spread(rows: FragmentRows, live: Batches, schema: pa.Schema) -> Batches:
-    """Yield a value for every row: a deleted one has that of a live row near it, else null."""
+    """Yield the values of the live rows for all: a deleted row has those of the next, or the last.
+
+    They are null where no row lives.
+    """
     seen, done, num_rows = 0, 0, rows.columns.physical_rows
     for batch in live:
         ends = rows.offsets(np.arange(seen, seen + batch.num_rows)) + 1

@@ -248,5 +248,6 @@ def blobs_as_stored(values: pa.Array, type_: pa.DataType) -> pa.Array:
 
 
 def _struct(like: pa.Array, children: list[pa.Array], type_: pa.DataType) -> pa.Array:
+    """Return a struct with the nulls of another array and the names of a type."""
     fields = [child.with_type(array.type) for child, array in zip(type_, children, strict=True)]
     return pa.StructArray.from_arrays(children, fields=fields, mask=like.is_null())

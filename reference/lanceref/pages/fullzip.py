@@ -206,6 +206,7 @@ class FullZipPage(Page):
         return self._cut(Zipped(self._file.ctx, data, base, begins + moved, stops + moved))
 
     def _cut(self, zipped: Zipped) -> Entries:
+        """Cut entries and decode their values. Raises CorruptPage."""
         shape, place = self._shape, zipped.ctx.at(zipped.base, len(zipped.data))
         cut = cut_entries(zipped, shape)
         levels, rows = cut.levels, cut.values_in(zipped.data)

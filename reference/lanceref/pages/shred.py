@@ -148,6 +148,7 @@ def concat_dictionaries(arrays: Sequence[pa.DictionaryArray]) -> pa.DictionaryAr
 
 
 def _without_null_items(array: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the array with every null in its keys."""
     if array.dictionary.null_count == 0:
         return array
     keys, items = without_null_items(array)
@@ -276,7 +277,10 @@ class _Entries:
         self.definition[live] = np.where(ends & (definition == 0), np.uint16(level), definition)
 
     def _open_lists(self, live: slice | Ints, lengths: Ints, empty_level: int) -> None:
-        """Replace the entry of each list with items by one per item, without definition yet."""
+        """Replace the entry of each list by those of its items; null and empty ones end here.
+
+        What is not replaced keeps its definition; what is has none.
+        """
         ends, rep = lengths == 0, self.rep[live]
         self.rep[live] = np.where(rep == 0, np.uint16(self._next_rep), rep)
         self._next_rep -= 1
@@ -302,7 +306,10 @@ class _Entries:
         return spread
 
     def _repeat(self, dimension: int) -> None:
-        """Repeat each entry for every item of its fixed-size list, also of null or empty lists."""
+        """Give each entry to every item of its fixed-size list, also one of a null or empty list.
+
+        So the rows that the levels spell are the page's length: rows times dimension.
+        """
         if self._owns is not None:
             self._owns = np.repeat(self._owns, dimension)
         self.rep = np.repeat(self.rep, dimension)

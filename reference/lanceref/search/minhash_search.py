@@ -128,6 +128,7 @@ class MinHashSearch:
 
 
 def _index_of(snapshot: Snapshot, path: str) -> Index:
+    """Return the index of a column that covers a fragment. Raises QueryRefused."""
     live = bitmaps.BitMap([rows.fragment.id for rows in snapshot.fragments])
     for index in snapshot.indices.by_path.get(joined_path(names_in(path)), ()):
         if index.kind is MinHashLsh and any(segment.covers & live for segment in index.segments):

@@ -130,7 +130,10 @@ def _as_in_schema(pruned: Field, complete: Field) -> Field:
 
 
 def _descend_to(field: Field, name: str) -> tuple[tuple[int, ...], pa.Field]:
-    """Return the child indices from `field` to `name`, and its Arrow field. Raises NotFound."""
+    """Return the child indices that lead to `name` below `field`, and its Arrow field.
+
+    The field is nullable where anything above it is. Raises NotFound for a part of a list.
+    """
     if not name:
         return (), field.arrow
     if field.logical_type != "struct":

@@ -234,7 +234,10 @@ def _in_order(
 
 
 def _positions(part: TextPart, forms: Iterable[str], chosen: Places) -> list[Numbers]:
-    """Return the positions of a word in each document. Raises QueryRefused without positions."""
+    """Return the positions of a word, in any of its forms, in each document.
+
+    Raises QueryRefused where positions are not stored.
+    """
     rows: list[list[Numbers]] = [[] for _ in chosen]
     for token in forms if rows else ():
         number = part.documents.number_of(token)

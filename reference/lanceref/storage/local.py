@@ -307,7 +307,10 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _walk_folders(top: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield folders at any depth and paths of their files; follow no links. Raises Unreadable."""
+    """Yield folders, however deep, and the paths of the files in each; none is reached by a link.
+
+    Raises Unreadable for a folder that cannot be read.
+    """
     waiting = [top]
     while waiting:
         folder = waiting.pop()

@@ -78,7 +78,7 @@ def refusals(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 SMALL_BYTES = 1 << 18
-"""Largest requests that are made one after the other: no file stores them in two pieces."""
+"""Requests up to this size are made one after the other: a file answers each in one piece."""
 
 
 class LocalSource:

@@ -69,6 +69,7 @@ class NullColumn:
 
 
 def _row_bytes(type_: pa.DataType) -> int:
+    """Return about how many bytes a null of this type takes."""
     if pa.types.is_fixed_size_list(type_):
         return 1 + int(type_.list_size) * _row_bytes(type_.value_type)
     if pa.types.is_fixed_size_binary(type_):

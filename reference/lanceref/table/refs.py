@@ -201,6 +201,7 @@ def check_reference(source: Source, ctx: Context) -> None:
 
 
 def _parse(source: Source, ctx: Context, clause: str, fields: _Fields) -> _Values:
+    """Return the values of a reference by their names. Raises FormatError."""
     data = bytes(source.read(0, min(source.size, LIMIT_BYTES)))
     place = ctx.during("metadata").at(0, len(data))
     try:

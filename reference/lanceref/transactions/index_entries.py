@@ -129,6 +129,7 @@ def _moves(reuse: table_pb2.IndexMetadata) -> Groups:
 
 
 def _details(index: table_pb2.IndexMetadata, kind: type[M], name: str, clause: str) -> M:
+    """Return the details of an entry as a message. Raises BadProto."""
     data = index.index_details.value
     cursor, place = Cursor(memoryview(data), 0, Context("index")), Place("index", 0, len(data))
     return parse_message(cursor, kind, name, clause, place)
@@ -189,7 +190,10 @@ def uncover_overlaid(builder: Builder) -> None:
 
 
 def _by_address(index: table_pb2.IndexMetadata) -> bool:
-    """Return whether the keys of an entry are addresses; of JSON by its values. Raises BadProto."""
+    """Return whether the keys of an entry are addresses; over JSON the type of the values decides.
+
+    Raises BadProto.
+    """
     details = index.index_details
     if details.type_url.endswith(".JsonIndexDetails"):
         message = _details(index, JsonIndexDetails, "JSON index", "L.index.json.details")

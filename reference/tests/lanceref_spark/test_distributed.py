@@ -2,6 +2,8 @@
 
 import pickle
 import random
+from concurrent.futures import BrokenExecutor
+from ctypes import string_at
 
 import pyarrow as pa
 import pylanceref
@@ -24,6 +26,14 @@ def test_results_come_in_the_order_of_the_jobs(executor):
     """Each job returns its product with the shared value; without jobs there are no results."""
     assert list(executor.map(times, [3, 1, 2], 10)) == [30, 10, 20]
     assert list(executor.map(times, [], 10)) == []
+
+
+def test_a_process_that_dies_is_replaced():
+    """The jobs at hand end with an error; later ones run in a new process."""
+    executor = Processes(1)
+    with pytest.raises(BrokenExecutor):
+        list(executor.map(string_at, [1], 8))  # an address that may not be read
+    assert list(executor.map(times, [3], 10)) == [30]
 
 
 @given(some.lists(some.integers(0, 100), max_size=20), some.integers(1, 8))

@@ -252,7 +252,6 @@ CASTS = (
     *(pa.dictionary(pa.int8(), pa.int32()), pa.binary(), pa.string(), pa.list_(pa.int8())),
 )
 
-
 TEXTS = ("1", "k", "concat('x', k)", "1.5", "'7'", "k = 1", "timestamp '2020-01-02T03:04:05'")
 
 

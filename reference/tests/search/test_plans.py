@@ -67,7 +67,6 @@ ROUTED = {
 }
 """Filters and what is asked."""
 
-
 SCANNED = (
     *("plain = 1", "i = 1 or plain = 1", "i = plain", "i = null", "i in (1, null)"),
     *("s like '%a'", "s ilike 'a%'", "not (s like 'a_%b')", "lower(s) = 'a'"),

@@ -128,7 +128,6 @@ def test_a_question_goes_to_the_fragments_of_its_rows(five, asked, visited, monk
 
 NUM_ROWS = 200_000
 
-
 MANY = pa.table(
     {
         "n": pa.array(range(NUM_ROWS)),

@@ -93,7 +93,6 @@ TABLE_SCHEMA = schema_of(
     pa.schema([pa.field("a", pa.int32(), nullable=False), ("s", STRUCT)], metadata={"k": "v"})
 )
 
-
 A = ("a", pa.int32())
 
 

@@ -240,6 +240,7 @@ def _node_sizes(tree: HuffmanTree, counts: Positions, file: IndexFile) -> list[t
 
 
 def _numbers(file: IndexFile, key: str) -> Positions:
+    """Return an entry of the metadata as numbers. Raises CorruptPage."""
     data = file.digits(key)
     if len(data) % 8:
         found = f"{len(data)} bytes of {key!r}"

@@ -330,7 +330,10 @@ def _merged(
 
 
 def _check_partition(partition: Partition, layout: BlockLayout, ctx: Context, place: Place) -> None:
-    """Report numbers that are not those of tokens, and wrong impacts. Raises FormatError."""
+    """Read all documents and postings; report numbers that are not those of the tokens, once each.
+
+    Impacts that are not those of the documents are reported too. Raises FormatError.
+    """
     lengths = partition.lengths
     numbers = []
     for token, number in partition.items():

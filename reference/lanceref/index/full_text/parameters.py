@@ -281,6 +281,7 @@ def requested(parameters: Mapping[str, object], *, json_documents: bool) -> Sett
 
 
 def _base_tokenizer(parameters: Mapping[str, object]) -> str:
+    """Return the base tokenizer asked for, by its name or an analyzer's. Raises ValueError."""
     analyzer, base = parameters.get("analyzer"), parameters.get("base_tokenizer")
     if analyzer not in (None, "text", CODE):
         raise ValueError(f"unknown analyzer '{analyzer}', expected 'text' or 'code'")
@@ -295,6 +296,7 @@ def _base_tokenizer(parameters: Mapping[str, object]) -> str:
 
 
 def _format(version: object, analysis: Analysis) -> int:
+    """Return the format asked for. Raises ValueError."""
     is_code, is_large = analysis.base_tokenizer == CODE, analysis.block_size == LARGE
     source = "FTS format version"
     if version is None and (version := os.environ.get(FORMAT_VARIABLE)) is not None:

@@ -259,6 +259,7 @@ def _items(value: pa.Scalar, file: IndexFile) -> Blobs:
 
 
 def _blobs(values: pa.Array, file: IndexFile) -> Blobs:
+    """Return the bytes of values. Raises FormatError for null."""
     if values.null_count:
         raise CorruptPage(POSTINGS, file.place, "null for bytes", "bytes")
     return Blobs.of(values, file.ctx)

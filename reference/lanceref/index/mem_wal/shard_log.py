@@ -179,6 +179,7 @@ def read_entries(
 
 
 def _whole(source: Source, ctx: Context) -> bytes:
+    """Return the bytes of an entry. Raises LimitExceeded."""
     return bytes(FileBytes(source, ctx).whole("entry", ENTRY).data)
 
 
@@ -206,6 +207,7 @@ def parse_entry(data: bytes, ctx: Context) -> LogEntry:
 
 
 def _number(metadata: dict[bytes, bytes], key: bytes, place: errors.Place) -> int:
+    """Return a number of the metadata. Raises CorruptPage."""
     text = metadata.get(key, b"")
     if not text.isdigit() or len(text) > 20:
         raise errors.CorruptPage(ENTRY, place, f"{key!r} = {text[:40]!r}", "a number")

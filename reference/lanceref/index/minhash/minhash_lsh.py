@@ -95,6 +95,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
         return Signer(self.parameters)
 
     def _page_table(self) -> Hashes:
+        """Return the last key of each page. Raises FormatError."""
         buffer = self._bands.buffer(self._bands.number(f"{PREFIX}page_table_buffer"))
         size = buffer.remaining
         pages = -(-self._bands.num_rows // max(1, self._page_rows))
@@ -127,6 +128,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
         return unique(self._documents(numbers))
 
     def _read_page(self, page: int) -> Hashes:
+        """Return the keys (bands,) of a page. Raises CorruptPage."""
         start = page * self._page_rows
         keys = self._keys(start, min(start + self._page_rows, self._bands.num_rows))
         self._check_last(page, int(keys[-1]))
@@ -142,6 +144,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
         return keys, self._documents(self._bands.read("doc_id", pa.uint32(), start, end, RISING))
 
     def _keys(self, start: int, end: int) -> Hashes:
+        """Return the keys of bands: (bands,). Raises CorruptPage."""
         keys = np.asarray(self._bands.read("band_key", pa.uint64(), start, end, RISING), np.uint64)
         if np.any(keys[1:] < keys[:-1]):
             found = f"bands {start} to {end}, the last {keys[-1:]}"
@@ -149,6 +152,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
         return keys
 
     def _documents(self, numbers: pa.Array) -> NDArray[np.int64]:
+        """Return the documents of bands: (bands,). Raises CorruptPage."""
         documents = np.asarray(numbers, np.int64)
         if np.any(documents >= self.num_docs):
             found, wanted = f"a band of document {documents.max()}", f"one below {self.num_docs}"
@@ -227,6 +231,7 @@ class MinHashLsh(EntryType[MinHashParameters]):
 
 
 def _parameters(file: IndexFile) -> MinHashParameters:
+    """Return the parameters that a file states. Raises FormatError, UnknownVersion."""
     version = file.number(f"{PREFIX}index_version")
     if version > VERSION:
         clause, wanted = "L.index.minhash.version", f"at most {VERSION}"

@@ -97,6 +97,7 @@ def requested_parameters(parameters: Mapping[str, object]) -> MinHashParameters:
 
 
 def _analysis(request: Mapping[str, object]) -> Analysis:
+    """Return the tokenizer asked for. Raises OperationRefused."""
     for name in ("lance_tokenizer", "custom_stop_words"):
         if request.get(name) is not None:
             raise OperationRefused(f"MinHash LSH index details: {name} not recorded")

@@ -177,6 +177,7 @@ class JsonIndex(IndexType):
         except QueryFailed as error:
             raise OperationRefused(f"{error}") from error
         inner = json.loads(str(parameters.get("target_index_parameters") or "{}"))
+        _check_keys(target, training)
         return _wrapped(path, target.build(extract(training, path), writer, inner))
 
     @classmethod
@@ -186,6 +187,7 @@ class JsonIndex(IndexType):
         keeps = any(moved(keys)[0].any() for keys, moved in firsts)
         if keeps and training.fragments and type_ is None:
             raise OperationRefused(f"a {cls.target.name} does not say the type of its JSON values")
+        _check_keys(cls.target, training)
         return _wrapped(path, cls.target.rewrite(sources, extract(training, path, type_), writer))
 
     @classmethod
@@ -251,9 +253,13 @@ def value_type(segment: Segment, target: Kind) -> pa.DataType | None:
     return segment.file(file).column_type(column)
 
 
-def _wrapped(path: str, built: Built) -> Built:
-    if built.version == btree.BY_ADDRESS:
+def _check_keys(target: Kind, training: Training) -> None:
+    """Refuse a B-tree over documents of rows with stable ids. Raises OperationRefused."""
+    if target is BTree and training.stable_row_ids:
         raise OperationRefused("BTREE holds no values of documents of rows with stable ids")
+
+
+def _wrapped(path: str, built: Built) -> Built:
     details = index_pb2.JsonIndexDetails(path=path)
     details.target_details.type_url = f"/{built.details.DESCRIPTOR.full_name}"
     details.target_details.value = built.details.SerializeToString(deterministic=True)

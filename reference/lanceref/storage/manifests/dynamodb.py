@@ -151,6 +151,7 @@ def _key(key: str, version: int) -> Key:
 
 
 def _record(key: str, item: Item) -> Record:
+    """Return the record of an item. Raises FormatError for attributes of another type."""
     version, path, size = (item.get(name, {}) for name in ("version", "path", "size"))
     number = version.get("N", "")
     if not number.isdecimal() or "S" not in path or not (not size or size.get("N", "").isdecimal()):

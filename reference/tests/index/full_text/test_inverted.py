@@ -20,7 +20,6 @@ from . import texts
 ANSWERS = Path(__file__).parent / "answers.json"
 """What the oracle finds over its own index of `texts.table(600)`."""
 
-
 LAYOUTS = [
     {},
     {"format_version": 1},
