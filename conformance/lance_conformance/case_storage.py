@@ -10,11 +10,9 @@ the folder of the case or of the fixtures, links are not followed, and a case ha
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 import zipfile
 import zlib
@@ -23,12 +21,15 @@ from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lance_conformance import schemas
+from lance_conformance import resources, schemas
 from lance_conformance.command_error import CommandError
 
 MANIFEST = "case.json"
 STORED_KEY = "stored"
 """Member of a manifest that locates the files; a materialised manifest does not have it."""
+
+DATA_FILE = "data.lance"
+"""Name of the input of a file case."""
 
 ARCHIVE = "files.zip"
 """Archive of the files of a case that are not in its folder."""
@@ -75,25 +76,12 @@ def _materialise(home: Path, *, manifest: bool) -> Path:
     files = read_case(home) if manifest else _data_files(home, _read_manifest(home))
     if not manifest:
         files.pop(MANIFEST)
-    folder = Path(tempfile.mkdtemp(dir=cache_root()))
+    folder = Path(tempfile.mkdtemp(dir=resources.cache_root()))
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     return folder
-
-
-@cache
-def cache_root() -> Path:
-    """Create the folder of materialised cases, which this process removes when it exits."""
-    folder, owner = tempfile.mkdtemp(prefix="lance-conformance-cases-"), os.getpid()
-
-    def remove() -> None:
-        if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(remove)
-    return Path(folder)
 
 
 def read_case(home: Path) -> dict[str, bytes]:

@@ -6,6 +6,7 @@ from this package; in a wheel they are copies in this package, and the fixtures 
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tarfile
@@ -16,7 +17,6 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
-from lance_conformance import case_storage
 from lance_conformance.command_error import CommandError
 
 _PACKAGE = Path(__file__).parent
@@ -50,13 +50,26 @@ def unpack_archive(archive: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=folder.parent))
     except OSError:
-        return _extract(archive, Path(tempfile.mkdtemp(dir=case_storage.cache_root())))
+        return _extract(archive, Path(tempfile.mkdtemp(dir=cache_root())))
     _extract(archive, made)
     try:
         made.rename(folder)
     except OSError:  # another process was first
         shutil.rmtree(made)
     return folder
+
+
+@cache
+def cache_root() -> Path:
+    """Create the folder of materialised cases, which this process removes when it exits."""
+    folder, owner = tempfile.mkdtemp(prefix="lance-conformance-cases-"), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return Path(folder)
 
 
 def _extract(archive: Path, folder: Path) -> Path:

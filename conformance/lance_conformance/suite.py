@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lance_conformance import __version__, case_storage, protocol, schemas, suite_subset
+from lance_conformance.case_storage import DATA_FILE
 from lance_conformance.cases import MANIFEST, manifests_hash
 from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
-from lance_conformance.recipes.model import DATA
 
 SUITE = suite_subset.SUITE_FILE
 SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": protocol.VERSION}
@@ -59,8 +59,8 @@ def case_files(home: Path) -> dict[str, bytes]:
     files = {
         name: data for name, data in case_storage.read_case(home).items() if not _is_companion(name)
     }
-    if DATA in files:
-        files.setdefault(f"{DATA}{HEXMAP_SUFFIX}", build_hexmap(files[DATA]).encode())
+    if DATA_FILE in files:
+        files.setdefault(f"{DATA_FILE}{HEXMAP_SUFFIX}", build_hexmap(files[DATA_FILE]).encode())
     return files
 
 

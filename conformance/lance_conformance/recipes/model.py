@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-DATA = "data.lance"
+from lance_conformance.case_storage import DATA_FILE
+
+DATA = DATA_FILE
 """Name of the input of a file case."""
 
 DATASET = "dataset"
