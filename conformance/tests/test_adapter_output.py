@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lance_conformance import ipc_size
-from lance_conformance.accepted_types import canonical_type, schema_difference
 from lance_conformance.adapter_output import BASE_BYTES, InvalidOutput, output_limit, read_output
+from lance_conformance.comparison.accepted_types import canonical_type, schema_difference
 from lance_conformance.decoded_size import decoded_bytes
 from lance_conformance.json_tables import to_json
 

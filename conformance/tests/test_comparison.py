@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lance_conformance.array_equality import difference_mask
-from lance_conformance.search_scores import align_scores, order_error
-from lance_conformance.table_diff import first_difference
+from lance_conformance.comparison.array_equality import difference_mask
+from lance_conformance.comparison.search_scores import align_scores, order_error
+from lance_conformance.comparison.table_diff import first_difference
 
 TYPES = [
     *(pa.bool_(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()),

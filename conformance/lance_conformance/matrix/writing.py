@@ -15,9 +15,9 @@ from pylanceref.dataset import dataset
 
 from lance_conformance.cases import Case
 from lance_conformance.checks import HoldsTable, expected_table
+from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.outcomes import Outcome
 from lance_conformance.session import Session
-from lance_conformance.table_diff import first_difference
 
 OPERATION = "write.dataset"
 

@@ -14,9 +14,9 @@ from threading import Timer
 
 import pyarrow as pa
 
+from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.oracle import lance_file
 from lance_conformance.random_files.unsliced import unsliced
-from lance_conformance.table_diff import first_difference
 
 TIMEOUT_SECONDS = 60
 """Timeout of one file."""

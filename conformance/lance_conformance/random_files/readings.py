@@ -11,8 +11,8 @@ import pyarrow as pa
 import pylanceref
 from pylanceref.file import LanceFileReader
 
+from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.random_files.unsliced import unsliced
-from lance_conformance.table_diff import first_difference
 
 Reading = tuple[str, pa.Table, pa.Table]
 """Name of a reading, expected table, table that was read."""

@@ -14,8 +14,9 @@ import pyarrow as pa
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from lance_conformance import __version__, table_diff
+from lance_conformance import __version__
 from lance_conformance.checks import VALIDATE
+from lance_conformance.comparison import table_diff
 from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import DEATHS, MEANINGS, Outcome, worst
 from lance_conformance.reports import hexdump, rerun, score

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lance_conformance import __version__
-from lance_conformance.accepted_types import ACCEPTED_TYPES
 from lance_conformance.cases import Case
+from lance_conformance.comparison.accepted_types import ACCEPTED_TYPES
 from lance_conformance.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import GOOD
 from lance_conformance.register import Clause

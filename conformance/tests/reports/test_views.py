@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pytest
 from lance_conformance import schemas
+from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import Outcome
 from lance_conformance.register import Clause
@@ -19,7 +20,6 @@ from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdo
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.terminal import print_summary
 from lance_conformance.runner import CaseResult
-from lance_conformance.table_diff import first_difference
 from rich.console import Console
 
 MakeResult = Callable[..., CaseResult]

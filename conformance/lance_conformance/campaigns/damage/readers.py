@@ -30,8 +30,8 @@ from pylanceref.file import LanceFileReader
 from lance_conformance.adapters.server import write_table
 from lance_conformance.campaigns.child import ChildResult, run_in_child, warm_up_sql
 from lance_conformance.campaigns.damage.targets import Target
+from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.oracle import lance, lance_file
-from lance_conformance.table_diff import first_difference
 
 FATAL = ("panic", "oom", "abort", "hang")
 """Kinds that no reading may have."""

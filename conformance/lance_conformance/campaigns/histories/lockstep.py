@@ -25,8 +25,8 @@ from lance_conformance import oracle
 from lance_conformance.campaigns.histories.index_queries import query_differences
 from lance_conformance.campaigns.histories.values import LINE_FUNCTIONS
 from lance_conformance.campaigns.histories.view import list_views
+from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.guarded_call import CallResult, guarded
-from lance_conformance.table_diff import first_difference
 
 SYSTEM = ("_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version")
 """System columns of every table."""

@@ -11,7 +11,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from lance_conformance.table_diff import sort_rows
+from lance_conformance.comparison.table_diff import sort_rows
 
 SCORE_COLUMNS = {"_score": -1, "_distance": 1}
 """Columns of scores, and the sign by which better rows sort first."""

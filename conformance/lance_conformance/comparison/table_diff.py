@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from lanceref.file.schema_view import mapped, whole_rows, with_leaves, without_view
 
-from lance_conformance.accepted_types import ExtraTypes, schema_difference
-from lance_conformance.array_equality import difference_mask
+from lance_conformance.comparison.accepted_types import ExtraTypes, schema_difference
+from lance_conformance.comparison.array_equality import difference_mask
 from lance_conformance.untrusted_text import truncated
 
 MAX_SHOWN = 300

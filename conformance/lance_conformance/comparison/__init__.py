@@ -1,0 +1,1 @@
+"""Comparison of tables: equal rows, accepted types, tolerances of scores."""
