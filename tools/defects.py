@@ -28,9 +28,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from findings import Finding, conclude
-from lance_conformance import divergences, oracle
-from lance_conformance.divergences import KINDS, SEVERITIES, Divergence
+from lance_conformance import oracle
 from lance_conformance.matrix.wheels import cache, interpreter
+from lance_conformance.specification import divergences
+from lance_conformance.specification.divergences import KINDS, SEVERITIES, Divergence
 from sources import ROOT
 
 PAGE = "spec/divergences.md"

@@ -9,8 +9,8 @@ import jinja2
 from docs_chapters import page_name, slug_anchor
 from lance_conformance.cases import Case
 from lance_conformance.matrix.report_data import ReportData
-from lance_conformance.register import Clause
 from lance_conformance.reports import hexdump
+from lance_conformance.specification.register import Clause
 
 THEME = Path(__file__).with_name("docs_theme")
 

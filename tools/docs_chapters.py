@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from lance_conformance.cases import Case
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
-from lance_conformance.register import Clause
+from lance_conformance.specification.register import Clause
 
 _OUTSIDE = re.compile(r"\[([^]]*)\]\(\.\./[^)]*\)")
 """A link to a file of the repository that is no page of the site."""

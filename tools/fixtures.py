@@ -28,7 +28,7 @@ import jsonschema
 import pyarrow as pa
 import pylanceref
 from findings import Finding, conclude
-from lance_conformance import case_storage, register, suite, violation_policy
+from lance_conformance import case_storage, suite, violation_policy
 from lance_conformance.adapter_output import read_output
 from lance_conformance.adapters.reference import adapter, hello, in_process
 from lance_conformance.cases import load_case
@@ -45,6 +45,7 @@ from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.recipes.model import DATA, DATASET, Negative
 from lance_conformance.scenario import run_scenario
 from lance_conformance.session import Claims, RequestResult
+from lance_conformance.specification import register
 from lanceref.core.errors import LanceError
 from lanceref.inspection import explain_source, validate
 from lanceref.storage import BytesSource

@@ -16,7 +16,6 @@ from lance_conformance import (
     cases,
     known_failures,
     profiles,
-    register,
     resources,
     runner,
     suite_subset,
@@ -32,6 +31,7 @@ from lance_conformance.reports.rerun import shown_command
 from lance_conformance.runner import CaseResult, Progress, RunResults
 from lance_conformance.scratch import scratch_folder
 from lance_conformance.session import Claims
+from lance_conformance.specification import register
 from lance_conformance.untrusted_text import printable
 
 REFERENCE = (sys.executable, "-m", "lance_conformance.adapters.reference")

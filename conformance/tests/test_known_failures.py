@@ -8,8 +8,8 @@ from lance_conformance import known_failures, known_failures_edit
 from lance_conformance.known_failures import KnownError, KnownFailure, triage
 from lance_conformance.message_normalization import normalize_message
 from lance_conformance.outcomes import Outcome
-from lance_conformance.register import Clause
 from lance_conformance.runner import CaseResult
+from lance_conformance.specification.register import Clause
 
 TODAY = datetime.date(2026, 6, 1)
 A, B, C = "toy/any/read/a", "toy/any/read/b", "toy/any/write/c"

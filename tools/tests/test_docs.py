@@ -13,7 +13,7 @@ from docs_links import broken
 from docs_scoreboard import heat_map, pages, scoreboard
 from lance_conformance.cases import Case
 from lance_conformance.matrix.report_data import ReportData
-from lance_conformance.register import Clause
+from lance_conformance.specification.register import Clause
 from lint_layers import FOLDERS
 from sources import ROOT
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lance_conformance.cases import Case
-from lance_conformance.register import Clause
+from lance_conformance.specification.register import Clause
 
 
 @dataclass(slots=True)

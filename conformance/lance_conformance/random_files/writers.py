@@ -12,10 +12,10 @@ from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3, FileVersio
 from pylanceref.file import LanceFileWriter
 
 from lance_conformance.guarded_call import guarded
-from lance_conformance.known_divergences import find
 from lance_conformance.oracle import lance_file
 from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.unsliced import unsliced
+from lance_conformance.specification.known_divergences import find
 
 VERSIONS = {str(version): version for version in (V0_1, V2_0, V2_1, V2_2, V2_3)}
 """File versions of random tables, by name."""

@@ -17,8 +17,8 @@ from lance_conformance.checks import VALIDATE
 from lance_conformance.levels import Manifest, blocking_cases, cases_by_level
 from lance_conformance.outcomes import DEATHS, Outcome
 from lance_conformance.profiles import NEGATIVE_KINDS
-from lance_conformance.register import Clause
 from lance_conformance.runner import CaseResult
+from lance_conformance.specification.register import Clause
 
 
 @dataclass(frozen=True, slots=True)

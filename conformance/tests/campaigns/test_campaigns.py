@@ -13,7 +13,7 @@ from lance_conformance.campaigns import child
 from lance_conformance.campaigns.__main__ import CAMPAIGNS, load
 from lance_conformance.campaigns.child import run_in_child
 from lance_conformance.campaigns.faults.workload import create_table, row_errors, run_operation
-from lance_conformance.known_divergences import entries
+from lance_conformance.specification.known_divergences import entries
 
 COUNTS = {
     "files": {"differential": 5, "written": 4, "noncanonical": 2},

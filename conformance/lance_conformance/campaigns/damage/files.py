@@ -29,7 +29,7 @@ import pyarrow as pa
 from lanceref_testing.anatomy import PADDING, Anatomy
 from lanceref_testing.mutations import FLIP, MASKS, TRUNCATION, Mutation, flip, mutations
 
-from lance_conformance import register, resources
+from lance_conformance import resources
 from lance_conformance.campaigns.child import SECONDS, allowed_bytes
 from lance_conformance.campaigns.damage.readers import (
     FATAL,
@@ -45,8 +45,9 @@ from lance_conformance.campaigns.damage.readers import (
 from lance_conformance.campaigns.damage.targets import Target, draw_targets, targets_of
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, outcome_of
 from lance_conformance.cases import load_case
-from lance_conformance.known_divergences import find
 from lance_conformance.oracle import is_installed, lance
+from lance_conformance.specification import register
+from lance_conformance.specification.known_divergences import find
 
 SHAPE_SHARE = 4
 """The oracle's detectable wrong shapes, divided by this, limit those of the reference."""

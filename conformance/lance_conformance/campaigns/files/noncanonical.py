@@ -28,10 +28,10 @@ from pylanceref.file import LanceFileReader
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, outcome_of
 from lance_conformance.comparison.table_diff import first_difference
-from lance_conformance.known_divergences import find
 from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.unsliced import unsliced
 from lance_conformance.random_files.writers import VERSIONS
+from lance_conformance.specification.known_divergences import find
 
 TOGETHER = "all together"
 """Name of the cases with all variations that the oracle can read."""

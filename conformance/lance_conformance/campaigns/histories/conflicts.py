@@ -27,9 +27,9 @@ from lance_conformance import oracle
 from lance_conformance.campaigns.histories.lockstep import read_rows
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.guarded_call import REFUSALS
-from lance_conformance.known_divergences import find
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.cases.transactions.conflicts import STAGES, Stage
+from lance_conformance.specification.known_divergences import find
 
 COMMITTED, RETRY, CONFLICT, FAILED = ".", "R", "X", "E"
 """Verdicts of a commit."""

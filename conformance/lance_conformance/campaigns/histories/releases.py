@@ -28,10 +28,10 @@ from pylanceref.dataset import dataset
 from lance_conformance.campaigns.histories.release_tables import History, Step, all_histories
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, Verdict
 from lance_conformance.comparison.table_diff import first_difference
-from lance_conformance.known_divergences import find
 from lance_conformance.matrix.library_worker import load
 from lance_conformance.matrix.wheels import Worker, cache, interpreter, reference
 from lance_conformance.oracle import RELEASE, RELEASES
+from lance_conformance.specification.known_divergences import find
 
 
 def manifest_differences(expected: Path, found: Path) -> list[str]:

@@ -29,8 +29,8 @@ from pylanceref.query import BooleanQuery, BoostQuery, FullTextQuery, MultiMatch
 
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session
 from lance_conformance.guarded_call import REFUSALS, guarded
-from lance_conformance.known_divergences import id_of
 from lance_conformance.oracle import lance
+from lance_conformance.specification.known_divergences import id_of
 
 Result: TypeAlias = list[tuple[int, object, float]] | str
 """Number, element and score of rows, by number; or an error."""

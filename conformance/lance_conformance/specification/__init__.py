@@ -1,0 +1,1 @@
+"""Specification: its clauses and divergences, and the differences that are already explained."""
