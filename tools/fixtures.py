@@ -29,7 +29,6 @@ import pyarrow as pa
 import pylanceref
 from findings import Finding, conclude
 from lance_conformance import case_storage, suite, violation_policy
-from lance_conformance.adapter_output import read_output
 from lance_conformance.adapters.reference import adapter, hello, in_process
 from lance_conformance.cases import load_case
 from lance_conformance.checks import applicable_expectation
@@ -37,14 +36,15 @@ from lance_conformance.comparison.search_scores import align_scores
 from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.derived_requirements import derive
 from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
-from lance_conformance.input_copy import copy_input
 from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol.adapter_output import read_output
+from lance_conformance.protocol.input_copy import copy_input
+from lance_conformance.protocol.session import Claims, RequestResult
 from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.build import read_files
 from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.recipes.model import DATA, DATASET, Negative
 from lance_conformance.scenario import run_scenario
-from lance_conformance.session import Claims, RequestResult
 from lance_conformance.specification import register
 from lanceref.core.errors import LanceError
 from lanceref.inspection import explain_source, validate

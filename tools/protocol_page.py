@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from findings import Finding, conclude
-from lance_conformance import protocol, schemas, vocabulary
+from lance_conformance import schemas, vocabulary
 from lance_conformance.adapters.reference import in_process
 from lance_conformance.case_storage import case_folder
-from lance_conformance.input_copy import copy_input
+from lance_conformance.protocol import messages
+from lance_conformance.protocol.input_copy import copy_input
 from sources import ROOT
 
 PAGE = "conformance/PROTOCOL.md"
@@ -213,7 +214,7 @@ def render(root: Path) -> tuple[str, list[Finding]]:
         if op in EXAMPLES or op == "hello":
             request, answer = example(op, root) if op in EXAMPLES else GREETING
             wrong = schemas.problems("protocol", request, f"{op}.request")
-            wrong += protocol.response_problems(op, answer)
+            wrong += messages.response_problems(op, answer)
             findings += [Finding(PAGE, 0, f"example of {op}: {problem}") for problem in wrong]
             arrows = (("→", request), ("←", answer))
             lines += ["```", *(f"{a} {json.dumps(m, ensure_ascii=False)}" for a, m in arrows)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lance_conformance import protocol
 from lance_conformance.cases import Case
 from lance_conformance.checks import applicable_expectation, expected_table
 from lance_conformance.levels import LADDER
 from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol import messages
+from lance_conformance.protocol.session import Claims, Session
 from lance_conformance.requirements import missing_requirement
 from lance_conformance.runner import CaseResult, Worker
-from lance_conformance.session import Claims, Session
 
 NUM_POSITIVE = 8
 NUM_NEGATIVE = 4
@@ -85,11 +85,11 @@ def run_smoke_cases(
     """Run the smoke cases and yield their results; `log` receives every message of each."""
 
     def record(direction: str, message: Mapping[str, object]) -> None:
-        log.append(f"{direction} {protocol.encode(message).decode().rstrip()}")
+        log.append(f"{direction} {messages.encode(message).decode().rstrip()}")
         if direction == "→":
             log.extend(
                 f"  the runner's request is invalid: {w}"
-                for w in protocol.request_problems(message)
+                for w in messages.request_problems(message)
             )
 
     session = Session(command, scratch, record)

@@ -15,7 +15,7 @@ from typing import Any
 
 from lance_conformance import case_storage, levels, profiles, resources, schemas, suite_subset
 from lance_conformance.command_error import CommandError
-from lance_conformance.session import Limits
+from lance_conformance.protocol.session import Limits
 
 MANIFEST = case_storage.MANIFEST
 

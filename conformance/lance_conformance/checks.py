@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from lance_conformance import violation_policy
 from lance_conformance.cases import Case, CaseError, parent_case
+from lance_conformance.protocol.session import Claims
 from lance_conformance.requirements import main_operation
-from lance_conformance.session import Claims
 
 
 @dataclass(frozen=True, slots=True)

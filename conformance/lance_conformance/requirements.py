@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from lance_conformance.cases import Case
-from lance_conformance.session import Claims
+from lance_conformance.protocol.session import Claims
 
 _CLAIMED_ARGUMENTS = (
     ("filter", "filters"),

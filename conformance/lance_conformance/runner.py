@@ -15,15 +15,26 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lance_conformance.cancellation import Cancelled, CancelToken
 from lance_conformance.cases import Case
 from lance_conformance.checks import READING, VALIDATE, Check, applicable_expectation, build_checks
-from lance_conformance.input_copy import InputSnapshot, copy_input, is_unchanged, take_snapshot
 from lance_conformance.message_normalization import normalize_message
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
+from lance_conformance.protocol.cancellation import Cancelled, CancelToken
+from lance_conformance.protocol.input_copy import (
+    InputSnapshot,
+    copy_input,
+    is_unchanged,
+    take_snapshot,
+)
+from lance_conformance.protocol.scratch import fresh_folder, remove_folder
+from lance_conformance.protocol.session import (
+    AdapterUnusable,
+    Claims,
+    Limits,
+    RequestResult,
+    Session,
+)
 from lance_conformance.requirements import missing_requirement
-from lance_conformance.scratch import fresh_folder, remove_folder
-from lance_conformance.session import AdapterUnusable, Claims, Limits, RequestResult, Session
 from lance_conformance.untrusted_text import MAX_TEXT, printable, truncated
 from lance_conformance.verdicts import Verdict, judge_response
 

@@ -24,9 +24,9 @@ from lance_conformance.cases import Case
 from lance_conformance.checks import Check, HoldsTable, Survives, expected_table
 from lance_conformance.manifest_facts import first_mismatch, manifest_facts
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol import Message
-from lance_conformance.scratch import scratch_folder
-from lance_conformance.session import RequestResult
+from lance_conformance.protocol.messages import Message
+from lance_conformance.protocol.scratch import scratch_folder
+from lance_conformance.protocol.session import RequestResult
 from lance_conformance.verdicts import PASS, Verdict, judge_response
 from lance_conformance.writer_output import unowned_ranges
 

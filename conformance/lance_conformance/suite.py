@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import __version__, case_storage, protocol, schemas, suite_subset
+from lance_conformance import __version__, case_storage, schemas, suite_subset
 from lance_conformance.case_storage import DATA_FILE
 from lance_conformance.cases import MANIFEST, manifests_hash
 from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
+from lance_conformance.protocol import messages
 
 SUITE = suite_subset.SUITE_FILE
-SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": protocol.VERSION}
+SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": messages.VERSION}
 
 
 def case_schema() -> dict[str, Any]:

@@ -20,17 +20,17 @@ from lance_conformance import (
     runner,
     suite_subset,
 )
-from lance_conformance.cancellation import CancelToken
 from lance_conformance.cases import Selection
 from lance_conformance.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import GOOD, Outcome
+from lance_conformance.protocol.cancellation import CancelToken
+from lance_conformance.protocol.scratch import scratch_folder
+from lance_conformance.protocol.session import Claims
 from lance_conformance.reports import jsonl, score
 from lance_conformance.reports.journal import UNFINISHED, Journal, resume
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.rerun import shown_command
 from lance_conformance.runner import CaseResult, Progress, RunResults
-from lance_conformance.scratch import scratch_folder
-from lance_conformance.session import Claims
 from lance_conformance.specification import register
 from lance_conformance.untrusted_text import printable
 

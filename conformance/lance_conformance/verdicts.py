@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from lance_conformance import violation_policy
-from lance_conformance.adapter_output import InvalidOutput, output_limit, read_output
 from lance_conformance.cases import Case
 from lance_conformance.checks import (
     Check,
@@ -25,7 +24,8 @@ from lance_conformance.comparison.accepted_types import accepted_differences
 from lance_conformance.comparison.search_scores import align_scores, order_error
 from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol import Message
+from lance_conformance.protocol.adapter_output import InvalidOutput, output_limit, read_output
+from lance_conformance.protocol.messages import Message
 from lance_conformance.requirements import contradicts_claims
 
 

@@ -19,9 +19,9 @@ from lance_conformance.adapters.server import write_table
 from lance_conformance.cases import Case
 from lance_conformance.known_failures import Triage
 from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol.session import Claims, Session
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.runner import CaseResult, CheckResult
-from lance_conformance.session import Claims, Session
 
 FAKE = Path(__file__).parent / "fakes" / "fake.py"
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"

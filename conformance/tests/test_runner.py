@@ -4,15 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lance_conformance import cases, protocol, runner
+from lance_conformance import cases, runner
 from lance_conformance.cases import Case
-from lance_conformance.input_copy import copy_input
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol import ProtocolError
+from lance_conformance.protocol import messages
+from lance_conformance.protocol.input_copy import copy_input
+from lance_conformance.protocol.messages import ProtocolError
+from lance_conformance.protocol.session import AdapterUnusable, Limits, Session
 from lance_conformance.recipes.build import build
 from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.runner import Worker
-from lance_conformance.session import AdapterUnusable, Limits, Session
 from lance_conformance.suite_run import REFERENCE
 
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
@@ -198,11 +199,11 @@ def test_listener_hears_both_sides(open_session):
 def test_message_survives_the_line():
     """A message is one line, whatever text it holds."""
     message = {"id": 1, "op": "validate", "path": "a\nb ü", "deep": True}
-    line = protocol.encode(message)
+    line = messages.encode(message)
 
     assert 1 == line.count(b"\n")
-    assert message == protocol.decode(line)
-    assert [] == protocol.request_problems(message)
+    assert message == messages.decode(line)
+    assert [] == messages.request_problems(message)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def test_message_survives_the_line():
 def test_line_that_is_no_message(line):
     """Anything but a JSON object in UTF-8 of at most 1 MiB is a protocol error."""
     with pytest.raises(ProtocolError):
-        protocol.decode(line)
+        messages.decode(line)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +233,7 @@ def test_line_that_is_no_message(line):
 )
 def test_response_under_the_schema(keeps, response):
     """One of four answers keeps to it; none, two, unknown fields and words, and numbers do not."""
-    assert keeps == (not protocol.response_problems("file.read", {"id": 1, **response}))
+    assert keeps == (not messages.response_problems("file.read", {"id": 1, **response}))
 
 
 def test_inputs_have_neutral_names(tmp_path, toy_suite):

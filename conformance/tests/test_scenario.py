@@ -17,8 +17,8 @@ from lance_conformance.cases import Case
 from lance_conformance.cli import app
 from lance_conformance.manifest_facts import first_mismatch
 from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol.session import RequestResult
 from lance_conformance.scenario import run_scenario, step_outcome
-from lance_conformance.session import RequestResult
 from lance_conformance.writer_output import OWNERSHIP, REFERENCE_READ, VALIDITY, judge_output
 from typer.testing import CliRunner
 

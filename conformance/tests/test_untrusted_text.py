@@ -15,9 +15,9 @@ from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
 from lance_conformance.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol.session import Claims
 from lance_conformance.reports import badge, html, jsonl, junit, markdown
 from lance_conformance.reports.terminal import print_summary
-from lance_conformance.session import Claims
 from lance_conformance.untrusted_text import markdown_code, markdown_prose, printable
 from rich.console import Console
 

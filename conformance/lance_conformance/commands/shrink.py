@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from lance_conformance.commands import options
-from lance_conformance.session import Limits, Session
+from lance_conformance.protocol.session import Limits, Session
 from lance_conformance.shrink import draft
 from lance_conformance.shrink.disagreement import Files, Pair, load_files
 from lance_conformance.shrink.passes import shrink_files

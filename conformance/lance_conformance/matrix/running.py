@@ -18,8 +18,8 @@ from lance_conformance.matrix import report_data
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.matrix.wheels import cache, interpreter
 from lance_conformance.matrix.writing import write_tables
+from lance_conformance.protocol.session import Session
 from lance_conformance.reports import files
-from lance_conformance.session import Session
 from lance_conformance.suite_run import RunOptions
 
 ADAPTER_NEEDS = ("protobuf", "pyroaring", "datafusion==54.1.*")

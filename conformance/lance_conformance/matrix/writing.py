@@ -17,7 +17,7 @@ from lance_conformance.cases import Case
 from lance_conformance.checks import HoldsTable, expected_table
 from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.outcomes import Outcome
-from lance_conformance.session import Session
+from lance_conformance.protocol.session import Session
 
 OPERATION = "write.dataset"
 

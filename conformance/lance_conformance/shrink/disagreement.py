@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance.adapter_output import InvalidOutput, read_output
 from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol.adapter_output import InvalidOutput, read_output
+from lance_conformance.protocol.session import Limits, Session
 from lance_conformance.recipes.model import DATA
-from lance_conformance.session import Limits, Session
 
 Files = Mapping[str, bytes]
 """A file or a table."""

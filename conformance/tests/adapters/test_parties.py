@@ -18,8 +18,8 @@ from lance_conformance.adapters.server import Unsupported, write_table
 from lance_conformance.adapters.table_scan import Scan
 from lance_conformance.cases import Selection, load, select
 from lance_conformance.outcomes import Outcome
+from lance_conformance.protocol.session import DEFAULT_LIMITS, Session
 from lance_conformance.runner import run_adapter
-from lance_conformance.session import DEFAULT_LIMITS, Session
 
 ADAPTERS = Path(lance_conformance.__file__).parent / "adapters"
 TEXTS = pa.table({"a": [1, 2, 3], "s": ["x", None, "z"]})

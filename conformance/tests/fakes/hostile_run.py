@@ -10,7 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from lance_conformance import adapter_process, process_tree
+from lance_conformance import process_tree
+from lance_conformance.protocol import adapter_process
 from lance_conformance.reports import files
 from lance_conformance.reports.terminal import print_summary
 from lance_conformance.suite_run import RunOptions, run_suite

@@ -15,7 +15,7 @@ from lance_conformance.matrix.library_worker import LibraryWorker, load, save
 from lance_conformance.matrix.report_data import ReportData, read
 from lance_conformance.matrix.writing import REFUSED, tables, write_tables
 from lance_conformance.outcomes import Outcome
-from lance_conformance.session import Session
+from lance_conformance.protocol.session import Session
 
 ROWS = pa.table({"id": range(6), "c": list("abcdef")})
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lance_conformance import ipc_size
-from lance_conformance.decoded_size import decoded_bytes
+from lance_conformance.protocol import ipc_size
+from lance_conformance.protocol.decoded_size import decoded_bytes
 
 BASE_BYTES = 64 * 2**20
 """Bytes that any output may have."""

@@ -20,9 +20,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lance_conformance import process_tree
-from lance_conformance.cancellation import Cancelled, CancelToken
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol import MAX_LINE_BYTES, ProtocolError
+from lance_conformance.protocol.cancellation import Cancelled, CancelToken
+from lance_conformance.protocol.messages import MAX_LINE_BYTES, ProtocolError
 from lance_conformance.untrusted_text import printable
 
 STDERR_TAIL_BYTES = 64 * 1024

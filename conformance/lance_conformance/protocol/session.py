@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lance_conformance import __version__, protocol
-from lance_conformance.adapter_process import AdapterDied, AdapterProcess
-from lance_conformance.cancellation import Cancelled, CancelToken
+from lance_conformance import __version__
 from lance_conformance.command_error import CommandError
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol import Message, ProtocolError
+from lance_conformance.protocol import messages
+from lance_conformance.protocol.adapter_process import AdapterDied, AdapterProcess
+from lance_conformance.protocol.cancellation import Cancelled, CancelToken
+from lance_conformance.protocol.messages import Message, ProtocolError
 from lance_conformance.untrusted_text import MAX_NAME, truncated
 
 HELLO_SECONDS = 180.0
@@ -125,7 +126,7 @@ class Session:
         if self._process is None:
             return True
         process, self._process = self._process, None
-        return process.shut_down(protocol.encode({"id": self._new_id(), "op": "bye"}))
+        return process.shut_down(messages.encode({"id": self._new_id(), "op": "bye"}))
 
     def _start(self) -> AdapterProcess:
         if self._process is not None:
@@ -156,7 +157,7 @@ class Session:
     def _say_hello(self, process: AdapterProcess) -> Claims:
         limits = {"seconds": DEFAULT_LIMITS.seconds, "memory_mb": DEFAULT_LIMITS.memory_mb}
         fields = {
-            "protocol": protocol.VERSION,
+            "protocol": messages.VERSION,
             "suite": __version__,
             "scratch": str(self.scratch),
             "limits": limits,
@@ -175,9 +176,9 @@ class Session:
     ) -> Message:
         request = {"id": self._new_id(), "op": op, **fields}
         self._notify("→", request)
-        response = protocol.decode(process.exchange(protocol.encode(request), seconds))
+        response = messages.decode(process.exchange(messages.encode(request), seconds))
         self._notify("←", response)
-        wrong = protocol.response_problems(op, response)
+        wrong = messages.response_problems(op, response)
         if wrong:
             raise ProtocolError(f"response to {op}: {'; '.join(wrong[:3])}")
         if response["id"] != request["id"]:
