@@ -7,10 +7,10 @@ from pathlib import Path
 
 import jinja2
 from docs_chapters import page_name, slug_anchor
-from lance_conformance.cases import Case
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.reports import hexdump
 from lance_conformance.specification.register import Clause
+from lance_conformance.suite.cases import Case
 
 THEME = Path(__file__).with_name("docs_theme")
 

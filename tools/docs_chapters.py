@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lance_conformance.cases import Case
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
 from lance_conformance.specification.register import Clause
+from lance_conformance.suite.cases import Case
 
 _OUTSIDE = re.compile(r"\[([^]]*)\]\(\.\./[^)]*\)")
 """A link to a file of the repository that is no page of the site."""

@@ -23,12 +23,12 @@ import docs_links
 import docs_scoreboard
 import docs_tables
 from docs_chapters import Shown, shown, staged
-from lance_conformance import cases
-from lance_conformance.cases import Case
 from lance_conformance.matrix import floors, report_data
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.specification import register
 from lance_conformance.specification.register import Clause
+from lance_conformance.suite import cases
+from lance_conformance.suite.cases import Case
 from sources import ROOT
 
 STAGED = Path("report") / "site-source"

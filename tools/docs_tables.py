@@ -6,10 +6,10 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lance_conformance.cases import Case
 from lance_conformance.matrix.floors import NOT_RUN
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
+from lance_conformance.suite.cases import Case
 
 WIDTH, HEIGHT = 720, 260
 """Size of the drawing."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from findings import Finding, conclude
-from lance_conformance.case_storage import case_folder
+from lance_conformance.suite.case_storage import case_folder
 from lanceref import explain
 from lanceref.core.spans import Span
 from sources import ROOT

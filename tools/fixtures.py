@@ -28,14 +28,10 @@ import jsonschema
 import pyarrow as pa
 import pylanceref
 from findings import Finding, conclude
-from lance_conformance import case_storage, suite, violation_policy
 from lance_conformance.adapters.reference import adapter, hello, in_process
-from lance_conformance.cases import load_case
 from lance_conformance.checks import applicable_expectation
 from lance_conformance.comparison.search_scores import align_scores
 from lance_conformance.comparison.table_diff import first_difference
-from lance_conformance.derived_requirements import derive
-from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.adapter_output import read_output
 from lance_conformance.protocol.input_copy import copy_input
@@ -46,6 +42,10 @@ from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.recipes.model import DATA, DATASET, Negative
 from lance_conformance.scenario import run_scenario
 from lance_conformance.specification import register
+from lance_conformance.suite import case_storage, suite_file, violation_policy
+from lance_conformance.suite.cases import load_case
+from lance_conformance.suite.derived_requirements import derive
+from lance_conformance.suite.hexmap import HEXMAP_SUFFIX, build_hexmap
 from lanceref.core.errors import LanceError
 from lanceref.inspection import explain_source, validate
 from lanceref.storage import BytesSource
@@ -83,7 +83,7 @@ def check_manifest(folder: str, case: Case, schema: Case) -> Iterator[str]:
     if case["id"] != folder:
         yield f"the id {case['id']} is not the path"
     text = (FIXTURES / folder / "case.json").read_text("utf-8")
-    if text != suite.canonical_text(case):
+    if text != suite_file.canonical_text(case):
         yield "not in canonical form: run lance-conformance fmt"
 
 
@@ -315,7 +315,7 @@ def check_all(cases: dict[str, Case]) -> Iterator[Finding]:
         if key in alike:
             yield Finding(f"fixtures/{name}", 0, f"tests the same as {alike[key]}")
         alike.setdefault(key, name)
-    for problem in suite.suite_problems(FIXTURES):
+    for problem in suite_file.suite_problems(FIXTURES):
         yield Finding("fixtures/SUITE.json", 0, problem)
 
 
@@ -324,9 +324,9 @@ def check_base(revision: str) -> Iterator[Finding]:
 
     The hash of a case covers its manifest, with id and expectation, and every file.
     """
-    command = ["git", "-C", str(ROOT), "show", f"{revision}:fixtures/{suite.SUITE}"]
+    command = ["git", "-C", str(ROOT), "show", f"{revision}:fixtures/{suite_file.SUITE}"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    before, now = json.loads(text)["cases"], suite.suite_document(FIXTURES)["cases"]
+    before, now = json.loads(text)["cases"], suite_file.suite_document(FIXTURES)["cases"]
     for name, digest in before.items():
         if now.get(name) != digest:
             yield Finding(f"fixtures/{name}", 0, f"not as in {revision}")
@@ -339,8 +339,8 @@ def main() -> int:
         return conclude("fixtures", list(check_base(sys.argv[-1])))
     cases = load(FIXTURES)
     if "--refresh" in sys.argv[1:]:
-        suite.write_suite(FIXTURES)
-    schema = suite.case_schema()
+        suite_file.write_suite(FIXTURES)
+    schema = suite_file.case_schema()
     findings = list(check_all(cases))
     for folder, case in cases.items():
         problems = [

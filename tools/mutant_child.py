@@ -270,11 +270,11 @@ class _Run:
     """Puts cases to the reference's adapter inside this process."""
 
     def __init__(self, root: Path, ids: Iterable[str] | None) -> None:
-        from lance_conformance import cases
         from lance_conformance.adapters import reference
         from lance_conformance.protocol.messages import Message
         from lance_conformance.protocol.session import Claims, Limits, RequestResult, Session
         from lance_conformance.runner import Worker
+        from lance_conformance.suite import cases
 
         class InProcess(Session):
             """A session whose adapter is a function."""

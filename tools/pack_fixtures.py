@@ -21,11 +21,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import case_storage, suite
-from lance_conformance.case_storage import ARCHIVE, MANIFEST, STORED_KEY
-from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
 from lance_conformance.recipes.apply_change import trim
 from lance_conformance.recipes.model import DATA
+from lance_conformance.suite import case_storage, suite_file
+from lance_conformance.suite.case_storage import ARCHIVE, MANIFEST, STORED_KEY
+from lance_conformance.suite.hexmap import HEXMAP_SUFFIX, build_hexmap
 from sources import ROOT
 
 FIXTURES = ROOT / "fixtures"
@@ -145,7 +145,7 @@ def _store(
         folder.rmdir()
     if layout:
         case = {**case, STORED_KEY: layout}
-    (home / MANIFEST).write_text(suite.canonical_text(case), encoding="utf-8")
+    (home / MANIFEST).write_text(suite_file.canonical_text(case), encoding="utf-8")
     is_table = any("/" in name for name in files)
     packed = sorted(
         name

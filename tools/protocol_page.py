@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from findings import Finding, conclude
-from lance_conformance import schemas, vocabulary
+from lance_conformance import schemas
 from lance_conformance.adapters.reference import in_process
-from lance_conformance.case_storage import case_folder
 from lance_conformance.protocol import messages
 from lance_conformance.protocol.input_copy import copy_input
+from lance_conformance.suite import vocabulary
+from lance_conformance.suite.case_storage import case_folder
 from sources import ROOT
 
 PAGE = "conformance/PROTOCOL.md"

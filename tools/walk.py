@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from lance_conformance.case_storage import materialise
+from lance_conformance.suite.case_storage import materialise
 from sources import ROOT
 
 PAGES = {

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from findings import Finding, conclude
-from lance_conformance.case_storage import case_folder
+from lance_conformance.suite.case_storage import case_folder
 from lanceref import write_table
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor

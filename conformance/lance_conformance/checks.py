@@ -13,10 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance import violation_policy
-from lance_conformance.cases import Case, CaseError, parent_case
 from lance_conformance.protocol.session import Claims
-from lance_conformance.requirements import main_operation
+from lance_conformance.suite import violation_policy
+from lance_conformance.suite.cases import Case, CaseError, parent_case
+from lance_conformance.suite.requirements import main_operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lance_conformance.cases import matches_pattern
 from lance_conformance.command_error import CommandError
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.runner import CaseResult
 from lance_conformance.specification.register import Clause, has_must
+from lance_conformance.suite.cases import matches_pattern
 
 _ENTRY_KEYS = {"case", "outcome", "reason", "issue", "clause", "until"}
 _DEATHS = {Outcome.CRASH, Outcome.FLAKY_CRASH}

@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lance_conformance.cases import Case
 from lance_conformance.checks import READING, VALIDATE, Check, applicable_expectation, build_checks
 from lance_conformance.message_normalization import normalize_message
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
@@ -34,7 +33,8 @@ from lance_conformance.protocol.session import (
     RequestResult,
     Session,
 )
-from lance_conformance.requirements import missing_requirement
+from lance_conformance.suite.cases import Case
+from lance_conformance.suite.requirements import missing_requirement
 from lance_conformance.untrusted_text import MAX_TEXT, printable, truncated
 from lance_conformance.verdicts import Verdict, judge_response
 

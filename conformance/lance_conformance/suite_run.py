@@ -11,16 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import (
-    __version__,
-    cases,
-    known_failures,
-    profiles,
-    resources,
-    runner,
-    suite_subset,
-)
-from lance_conformance.cases import Selection
+from lance_conformance import __version__, known_failures, resources, runner
 from lance_conformance.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.protocol.cancellation import CancelToken
@@ -32,6 +23,8 @@ from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.rerun import shown_command
 from lance_conformance.runner import CaseResult, Progress, RunResults
 from lance_conformance.specification import register
+from lance_conformance.suite import cases, profiles, subset
+from lance_conformance.suite.cases import Selection
 from lance_conformance.untrusted_text import printable
 
 REFERENCE = (sys.executable, "-m", "lance_conformance.adapters.reference")
@@ -149,7 +142,7 @@ def _today() -> datetime.date:
 
 def describe_subset(options: RunOptions, active: Sequence[cases.Case]) -> str:
     """Return a line about the subset of the suite in the folder, empty for the full suite."""
-    whole = suite_subset.full_suite(options.fixtures or resources.fixtures())
+    whole = subset.full_suite(options.fixtures or resources.fixtures())
     if whole is None:
         return ""
     name = options.selection.profile
@@ -164,7 +157,7 @@ def describe_subset(options: RunOptions, active: Sequence[cases.Case]) -> str:
 
 def _suite_ids(options: RunOptions, active: Sequence[cases.Case]) -> Sequence[str]:
     """Return all ids of the suite, also where the folder has a subset."""
-    whole = suite_subset.full_suite(options.fixtures or resources.fixtures())
+    whole = subset.full_suite(options.fixtures or resources.fixtures())
     return whole.ids if whole is not None else [case.id for case in active]
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import violation_policy
-from lance_conformance.cases import Case
 from lance_conformance.checks import (
     Check,
     CountsRows,
@@ -26,7 +24,9 @@ from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.adapter_output import InvalidOutput, output_limit, read_output
 from lance_conformance.protocol.messages import Message
-from lance_conformance.requirements import contradicts_claims
+from lance_conformance.suite import violation_policy
+from lance_conformance.suite.cases import Case
+from lance_conformance.suite.requirements import contradicts_claims
 
 
 @dataclass(frozen=True, slots=True)

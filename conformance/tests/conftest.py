@@ -14,14 +14,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance import cli, suite
+from lance_conformance import cli
 from lance_conformance.adapters.server import write_table
-from lance_conformance.cases import Case
 from lance_conformance.known_failures import Triage
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import Claims, Session
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.runner import CaseResult, CheckResult
+from lance_conformance.suite import suite_file
+from lance_conformance.suite.cases import Case
 
 FAKE = Path(__file__).parent / "fakes" / "fake.py"
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
@@ -71,7 +72,7 @@ def write_case(root: Path, case_id: str, kind: str, data: bytes) -> None:
     (folder / "data.lance").write_bytes(data)
     if kind != "negative-file":
         write_table(str(folder / "expect.arrow"), pa.table(_COLUMNS))
-    text = suite.canonical_text(_manifest(case_id, kind, data))
+    text = suite_file.canonical_text(_manifest(case_id, kind, data))
     (folder / "case.json").write_text(text, encoding="utf-8")
 
 
@@ -82,7 +83,7 @@ def toy_suite(tmp_path: Path) -> Path:
     write_case(root, READ, "read-file", json.dumps(_COLUMNS).encode())
     write_case(root, NEGATIVE, "negative-file", b"broken")
     write_case(root, LINT, "lint", json.dumps({**_COLUMNS, "odd": True}).encode())
-    suite.write_suite(root)
+    suite_file.write_suite(root)
     return root
 
 
@@ -92,7 +93,7 @@ def long_suite(tmp_path: Path) -> Path:
     root = tmp_path / "long"
     for number in range(6):
         write_case(root, f"{READ}-{number:02}", "read-file", json.dumps(_COLUMNS).encode())
-    suite.write_suite(root)
+    suite_file.write_suite(root)
     return root
 
 

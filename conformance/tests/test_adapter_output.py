@@ -7,7 +7,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lance_conformance.comparison.accepted_types import canonical_type, schema_difference
-from lance_conformance.json_tables import to_json
 from lance_conformance.protocol import ipc_size
 from lance_conformance.protocol.adapter_output import (
     BASE_BYTES,
@@ -16,6 +15,7 @@ from lance_conformance.protocol.adapter_output import (
     read_output,
 )
 from lance_conformance.protocol.decoded_size import decoded_bytes
+from lance_conformance.suite.json_tables import to_json
 
 REPEATED = pa.array(["x" * 9000] * 9).dictionary_encode()
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})

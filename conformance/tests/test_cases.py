@@ -6,10 +6,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from lance_conformance import cases, levels, resources, schemas
-from lance_conformance.cases import Case, CaseError, Selection
-from lance_conformance.profiles import is_active, is_core, profile
-from lance_conformance.requirements import contradicts_claims, main_operation, missing_requirement
+from lance_conformance import resources, schemas
+from lance_conformance.suite import cases, levels
+from lance_conformance.suite.cases import Case, CaseError, Selection
+from lance_conformance.suite.profiles import is_active, is_core, profile
+from lance_conformance.suite.requirements import (
+    contradicts_claims,
+    main_operation,
+    missing_requirement,
+)
 
 
 def test_cases_come_in_the_order_of_ids(toy_suite):

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from lance_conformance import cli, suite
+from lance_conformance import cli
+from lance_conformance.suite import suite_file
 
 READ = "toy/any/read/columns"
 
@@ -126,7 +127,7 @@ def test_a_copy_of_some_cases_says_that_it_is_a_subset(call, fake, tmp_path):
     ran = call("run", *options, *reported, "--", *fake("perfect"))
     header = json.loads((out / "report.jsonl").read_text("utf-8").splitlines()[0])
 
-    assert [] == suite.suite_problems(copy)
+    assert [] == suite_file.suite_problems(copy)
     assert 0 == ran[0], ran[1]
     for text in (ran[1], header["subset"], call("list", *options)[1]):
         assert "(subset: 1 of" in text

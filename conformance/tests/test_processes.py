@@ -17,7 +17,6 @@ from xml.etree import ElementTree
 
 import pytest
 from lance_conformance import process_tree, schemas
-from lance_conformance.case_storage import case_folder
 from lance_conformance.protocol.adapter_process import AdapterProcess
 from lance_conformance.protocol.input_copy import copy_input, is_unchanged, take_snapshot
 from lance_conformance.protocol.scratch import (
@@ -29,6 +28,7 @@ from lance_conformance.protocol.scratch import (
 from lance_conformance.reports import files
 from lance_conformance.reports.journal import CannotResume
 from lance_conformance.resources import fixtures
+from lance_conformance.suite.case_storage import case_folder
 from lance_conformance.suite_run import RunOptions, run_suite
 
 pytestmark = pytest.mark.xdist_group("processes")

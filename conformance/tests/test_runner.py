@@ -4,8 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lance_conformance import cases, runner
-from lance_conformance.cases import Case
+from lance_conformance import runner
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol import messages
 from lance_conformance.protocol.input_copy import copy_input
@@ -14,6 +13,8 @@ from lance_conformance.protocol.session import AdapterUnusable, Limits, Session
 from lance_conformance.recipes.build import build
 from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.runner import Worker
+from lance_conformance.suite import cases
+from lance_conformance.suite.cases import Case
 from lance_conformance.suite_run import REFERENCE
 
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"

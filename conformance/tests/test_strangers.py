@@ -11,8 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from lance_conformance import case_storage, cli, resources
-from lance_conformance.case_storage import case_folder
+from lance_conformance import cli, resources
+from lance_conformance.suite import case_storage
+from lance_conformance.suite.case_storage import case_folder
 from lanceref.core.errors import LanceError
 from lanceref.proto import encodings_v2_1_pb2, file2_pb2, file_pb2, table_pb2
 from pylanceref.file import LanceFileReader

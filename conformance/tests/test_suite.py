@@ -5,8 +5,9 @@ import json
 import zipfile
 
 import pytest
-from lance_conformance import case_storage, resources, suite, suite_subset
-from lance_conformance.case_storage import LayoutError, case_folder, materialise, read_case
+from lance_conformance import resources
+from lance_conformance.suite import case_storage, subset, suite_file
+from lance_conformance.suite.case_storage import LayoutError, case_folder, materialise, read_case
 
 CASE = "toy/any/read/columns"
 
@@ -19,22 +20,22 @@ def test_canonical_orders_keys_by_the_schema():
         "expect": [{"findings": ["x"], "table": {"order": "any", "path": "ü"}}],
         "schema": 1,
     }
-    text = suite.canonical_text(manifest)
+    text = suite_file.canonical_text(manifest)
 
     assert manifest == json.loads(text)
     assert ["schema", "id", "kind", "expect"] == list(json.loads(text))
     assert ["table", "findings"] == list(json.loads(text)["expect"][0])
-    assert text == suite.canonical_text(json.loads(text))
+    assert text == suite_file.canonical_text(json.loads(text))
     assert "ü" in text
 
 
 def test_fresh_suite_verifies(toy_suite):
     """What was written just now has no problems, and counts its cases."""
-    stored = json.loads((toy_suite / suite.SUITE).read_text())
+    stored = json.loads((toy_suite / suite_file.SUITE).read_text())
 
-    assert [] == suite.suite_problems(toy_suite)
+    assert [] == suite_file.suite_problems(toy_suite)
     assert 3 == stored["counts"]["cases"]
-    assert suite.tree_hash(toy_suite) == stored["tree_sha256"]
+    assert suite_file.tree_hash(toy_suite) == stored["tree_sha256"]
 
 
 @pytest.mark.parametrize("name", ["data.lance", "case.json", "expect.arrow"])
@@ -43,22 +44,22 @@ def test_changed_file_is_found(toy_suite, name):
     path = toy_suite / CASE / name
     path.write_bytes(path.read_bytes().replace(b"title", b"words") + b"\n")
 
-    assert f"{CASE}: published, and changed" in suite.suite_problems(toy_suite)
+    assert f"{CASE}: published, and changed" in suite_file.suite_problems(toy_suite)
 
 
 def test_renamed_case_is_found(toy_suite):
     """A file of another name is another suite."""
     (toy_suite / CASE / "data.lance").rename(toy_suite / CASE / "other.lance")
 
-    assert f"{CASE}: published, and changed" in suite.suite_problems(toy_suite)
+    assert f"{CASE}: published, and changed" in suite_file.suite_problems(toy_suite)
 
 
 def test_notes_survive_writing(toy_suite):
     """Writing the file anew takes over the notes, which are written by hand."""
-    path = toy_suite / suite.SUITE
+    path = toy_suite / suite_file.SUITE
     notes = {"HugeCount": {"bugType": "BOUNDS", "description": "", "effect": "", "links": []}}
     path.write_text(json.dumps({**json.loads(path.read_text()), "notes": notes}))
-    suite.write_suite(toy_suite)
+    suite_file.write_suite(toy_suite)
 
     assert notes == json.loads(path.read_text())["notes"]
 
@@ -221,10 +222,10 @@ COUNTS = {"core": 2, "format": 2, "unstable": 1, "all": 3}
 
 def test_a_subset_keeps_every_id_and_the_counts_of_the_whole(tmp_path):
     """Also when it is taken from a subset, whose own counts are lower."""
-    first = suite_subset.subset_document(FULL, ["b", "a"], COUNTS)
-    second = suite_subset.subset_document(first, ["a"], {"core": 1, "all": 1})
+    first = subset.subset_document(FULL, ["b", "a"], COUNTS)
+    second = subset.subset_document(first, ["a"], {"core": 1, "all": 1})
     (tmp_path / "SUITE.json").write_text(json.dumps(second))
-    whole = suite_subset.full_suite(tmp_path)
+    whole = subset.full_suite(tmp_path)
 
     assert ["a", "b"] == first["subset"]["ids"]
     assert [1, 3] == [second["subset"]["cases"], second["subset"]["of"]]

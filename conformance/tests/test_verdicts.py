@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from lance_conformance import cases, resources, schemas
+from lance_conformance import resources, schemas
 from lance_conformance.adapters.server import write_table
-from lance_conformance.cases import Case, CaseError
 from lance_conformance.checks import (
     Check,
     CountsRows,
@@ -21,7 +20,9 @@ from lance_conformance.checks import (
     build_checks,
 )
 from lance_conformance.outcomes import Outcome
-from lance_conformance.requirements import main_operation
+from lance_conformance.suite import cases
+from lance_conformance.suite.cases import Case, CaseError
+from lance_conformance.suite.requirements import main_operation
 from lance_conformance.verdicts import Verdict, judge_response
 
 TABLE = HoldsTable(pa.table({"c": [1, 2]}))

@@ -10,10 +10,10 @@ import pylanceref
 import pytest
 from lance_conformance import executors, oracle, resources, schemas
 from lance_conformance.adapters.server import write_table
-from lance_conformance.derived_requirements import derive
 from lance_conformance.executors import create_executor
 from lance_conformance.specification import divergences, register
-from lance_conformance.vocabulary import ENCODINGS, FEATURES, INDICES, TYPES, type_words
+from lance_conformance.suite.derived_requirements import derive
+from lance_conformance.suite.vocabulary import ENCODINGS, FEATURES, INDICES, TYPES, type_words
 from lanceref.core.errors import ExtraMissing
 from lanceref.transactions.manifest_builder import WRITER
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pylanceref
 import pytest
 from lance_conformance import resources
-from lance_conformance.case_storage import case_folder, materialise
+from lance_conformance.suite.case_storage import case_folder, materialise
 
 CHAPTER = (resources.fixtures().parent / "spec/66-vector-indices.md").read_text("utf-8")
 pytestmark = pytest.mark.filterwarnings("error")

@@ -11,9 +11,9 @@ import walk
 from docs_chapters import Shown, case_link, shown, staged
 from docs_links import broken
 from docs_scoreboard import heat_map, pages, scoreboard
-from lance_conformance.cases import Case
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.specification.register import Clause
+from lance_conformance.suite.cases import Case
 from lint_layers import FOLDERS
 from sources import ROOT
 

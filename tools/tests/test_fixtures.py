@@ -12,8 +12,9 @@ import defects
 import pytest
 import release
 from hatchling.builders.wheel import WheelBuilder
-from lance_conformance import __version__, case_storage, resources, suite
-from lance_conformance.case_storage import case_folder
+from lance_conformance import __version__, resources
+from lance_conformance.suite import case_storage, suite_file
+from lance_conformance.suite.case_storage import case_folder
 from sources import ROOT
 from wheel_fixtures import TARGET, Fixtures, write_archive
 
@@ -31,8 +32,10 @@ def few(tmp_path, monkeypatch) -> Path:
     for case_id in IDS:
         shutil.copytree(case_folder(ROOT / "fixtures" / case_id), tmp_path / case_id)
         manifest = tmp_path / case_id / "case.json"
-        manifest.write_text(suite.canonical_text(json.loads(manifest.read_text("utf-8"))), "utf-8")
-    suite.write_suite(tmp_path)
+        manifest.write_text(
+            suite_file.canonical_text(json.loads(manifest.read_text("utf-8"))), "utf-8"
+        )
+    suite_file.write_suite(tmp_path)
     monkeypatch.setattr(fixtures, "FIXTURES", tmp_path)
     monkeypatch.setattr(fixtures, "MINIMUM_CASES", 3)
     return tmp_path
@@ -42,7 +45,7 @@ def _problems(root: Path, case_id: str, **changed: object) -> list[str]:
     cases = fixtures.load(root)
     case = cases[case_id] = {**cases[case_id], **changed}
     found = [
-        *fixtures.check_manifest(case_id, case, suite.case_schema()),
+        *fixtures.check_manifest(case_id, case, suite_file.case_schema()),
         *fixtures.check_hashes(case_id, case),
         *fixtures.check_verdict(case_id, case),
         *fixtures.check_coverage(case_id, case),
@@ -70,7 +73,7 @@ def test_a_manifest_must_fit_the_schema_and_its_place(few):
     (few / PARENT / "case.json").write_text(json.dumps(case), "utf-8")
 
     assert _only(_problems(few, PARENT), "not in canonical form")
-    schema = suite.case_schema()
+    schema = suite_file.case_schema()
     assert _only(list(fixtures.check_manifest(PARENT, {**case, "kind": "x"}, schema)), "manifest:")
     assert _only(list(fixtures.check_manifest(PARENT, {**case, "id": "x"}, schema)), "not the path")
 
@@ -187,13 +190,13 @@ def test_cases_out_of_the_archive_are_those_of_the_checkout(tmp_path, monkeypatc
     kept.mkdir(parents=True)
     for path in case.iterdir():
         (kept / path.name).write_bytes(path.read_bytes())
-    suite.write_suite(fixtures)
+    suite_file.write_suite(fixtures)
     write_archive(fixtures, tmp_path / "fixtures.tar.xz")
     found = resources.unpack_archive(tmp_path / "fixtures.tar.xz")
 
     unpacked = found / kept.relative_to(fixtures)
     assert case_storage.read_case(case) == case_storage.read_case(unpacked)
-    assert [] == suite.suite_problems(found)
+    assert [] == suite_file.suite_problems(found)
     assert found == resources.unpack_archive(tmp_path / "fixtures.tar.xz")
 
 
@@ -246,7 +249,7 @@ def test_the_tarball_has_cases_schemas_and_protocol(tmp_path):
     assert {"case.schema.json", "protocol.schema.json", "report.schema.json"} == {
         one.name for one in (folder / "schemas").iterdir()
     }
-    assert [] == suite.suite_problems(folder)
+    assert [] == suite_file.suite_problems(folder)
 
 
 def test_the_same_files_make_the_same_tarball(tmp_path):

@@ -13,9 +13,10 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from lance_conformance import cases, json_tables, profiles, resources, schemas, suite, suite_subset
-from lance_conformance.cases import Case
+from lance_conformance import resources, schemas
 from lance_conformance.commands import options
+from lance_conformance.suite import cases, json_tables, profiles, subset, suite_file
+from lance_conformance.suite.cases import Case
 from lance_conformance.suite_run import RunOptions
 
 
@@ -76,12 +77,12 @@ def _write_copy(
 ) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for folder, case_id in folders:
-        for name, data in suite.case_files(folder).items():
+        for name, data in suite_file.case_files(folder).items():
             path = target / case_id / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         if expect == Tables.JSON:
-            for name in suite.TABLES_AS_JSON:
+            for name in suite_file.TABLES_AS_JSON:
                 _make_json(target / case_id / name)
     shutil.copy(resources.protocol(), target / "PROTOCOL.md")
     shutil.copy(resources.register(), target / "register.json")
@@ -91,9 +92,9 @@ def _write_copy(
         shutil.copy(schema, target / "schemas" / schema.name)
     if (source / README_NAME).exists():
         shutil.copy(source / README_NAME, target / README_NAME)
-    if (source / suite.SUITE).exists():
+    if (source / suite_file.SUITE).exists():
         text = _suite(source, target, [case_id for _, case_id in folders], every)
-        (target / suite.SUITE).write_text(text, encoding="utf-8")
+        (target / suite_file.SUITE).write_text(text, encoding="utf-8")
 
 
 def _make_json(path: Path) -> None:
@@ -106,13 +107,13 @@ def _make_json(path: Path) -> None:
 
 def _suite(source: Path, target: Path, chosen: list[str], every: list[Case]) -> str:
     """Return the `SUITE.json` of the copy, which describes a subset unless all cases are copied."""
-    document = json.loads((source / suite.SUITE).read_text("utf-8"))
+    document = json.loads((source / suite_file.SUITE).read_text("utf-8"))
     paths = (target / name / cases.MANIFEST for name in chosen)
     stored_as = cases.manifests_hash(target, {path: path.read_bytes() for path in paths})
     document["manifests_sha256"] = stored_as
     counts = profiles.counts(case.manifest for case in every)
     if len(chosen) != counts["all"]:
-        document = suite_subset.subset_document(document, chosen, counts)
+        document = subset.subset_document(document, chosen, counts)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

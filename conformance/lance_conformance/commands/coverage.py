@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import cases
 from lance_conformance.commands import options
 from lance_conformance.coverage import clauses, survey
 from lance_conformance.specification import register
+from lance_conformance.suite import cases
 from lance_conformance.views import coverage as view
 from lance_conformance.views.coverage import CoverageReport
 

@@ -13,11 +13,11 @@ from lanceref.inspection import explain_source
 from lanceref.storage import is_local, store_options
 from lanceref.storage.local_file import local_path
 
-from lance_conformance import case_storage, cases
 from lance_conformance.commands import options
 from lance_conformance.commands.options import StorageOptions, storage_options
 from lance_conformance.commands.validate import UNREADABLE
 from lance_conformance.reports import hexdump
+from lance_conformance.suite import case_storage, cases
 from lance_conformance.views import explanation as view
 
 

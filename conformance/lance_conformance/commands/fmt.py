@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import resources, suite
-from lance_conformance.cases import MANIFEST
+from lance_conformance import resources
 from lance_conformance.commands import options
+from lance_conformance.suite import suite_file
+from lance_conformance.suite.cases import MANIFEST
 
 
 def fmt(
@@ -23,7 +24,7 @@ def fmt(
     differing = 0
     for path in sorted(root.rglob(MANIFEST)):
         text = path.read_text("utf-8")
-        canonical = suite.canonical_text(json.loads(text))
+        canonical = suite_file.canonical_text(json.loads(text))
         if text == canonical:
             continue
         differing += 1

@@ -10,13 +10,13 @@ import typer
 from lanceref.core.errors import ExtraMissing
 from lanceref_spark.jobs import Executor
 
-from lance_conformance import suite
-from lance_conformance.cases import matches_pattern
 from lance_conformance.commands import options
 from lance_conformance.commands.options import ExecutorChoice, SparkMaster
 from lance_conformance.executors import create_executor
 from lance_conformance.recipes.build import build, clauses_shown
 from lance_conformance.recipes.model import Negative, Recipe
+from lance_conformance.suite import suite_file
+from lance_conformance.suite.cases import matches_pattern
 
 VERSIONS = "2.0,2.1,2.2,2.3"
 """File versions of a corpus."""
@@ -66,7 +66,7 @@ def generate(
     except ExtraMissing as error:  # the recipe of a noncanonical file
         raise typer.BadParameter(str(error), param_hint="--only") from error
     written = [one for family in made for one in family]
-    suite.write_suite(out)
+    suite_file.write_suite(out)
     typer.echo(f"{len(written)} cases written below {out}")
 
 

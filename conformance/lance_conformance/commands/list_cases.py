@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import levels
 from lance_conformance.commands import options
+from lance_conformance.suite import levels
 from lance_conformance.suite_run import RunOptions
 
 

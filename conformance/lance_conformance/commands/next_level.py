@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import adapter_check, cases, levels
-from lance_conformance.cases import Case
+from lance_conformance import adapter_check
 from lance_conformance.commands import options, run_options
 from lance_conformance.outcomes import Outcome
 from lance_conformance.runner import CaseResult
 from lance_conformance.specification import register
+from lance_conformance.suite import cases, levels
+from lance_conformance.suite.cases import Case
 from lance_conformance.untrusted_text import first_line
 
 NUM_CASES = 5

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 import lance_conformance
-from lance_conformance import case_storage, cases, resources
-from lance_conformance.cases import Case
+from lance_conformance import resources
 from lance_conformance.commands import options
 from lance_conformance.specification import divergences, register
+from lance_conformance.suite import case_storage, cases
+from lance_conformance.suite.cases import Case
 from lance_conformance.untrusted_text import truncated
 
 MAX_LINE = 400

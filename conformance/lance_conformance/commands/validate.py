@@ -15,7 +15,6 @@ from lanceref.storage.local_file import local_path, refusals
 from lanceref_spark.jobs import Executor
 from lanceref_spark.validation import Report, validate_with
 
-from lance_conformance import case_storage
 from lance_conformance.command_error import CommandError
 from lance_conformance.commands.options import (
     ExecutorChoice,
@@ -24,6 +23,7 @@ from lance_conformance.commands.options import (
     storage_options,
 )
 from lance_conformance.executors import create_executor
+from lance_conformance.suite import case_storage
 from lance_conformance.views import findings as view
 
 

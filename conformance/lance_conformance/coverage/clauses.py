@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lance_conformance.cases import Case
 from lance_conformance.specification.register import Clause
+from lance_conformance.suite.cases import Case
 
 
 @dataclass(slots=True)

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from lanceref.core.spans import Span
 from lanceref.inspection import explain
 
-from lance_conformance.cases import Case
 from lance_conformance.coverage import arrays, codecs, layouts, types
 from lance_conformance.coverage.messages import (
     COVERED,
@@ -25,6 +24,7 @@ from lance_conformance.coverage.messages import (
     field_facts,
     messages,
 )
+from lance_conformance.suite.cases import Case
 
 VERSIONS = {(0, 1): "0.1", (0, 2): "0.1", (0, 3): "2.0", (2, 0): "2.0"}
 """File versions by the pair in the footer; from 2.1 on they are equal."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lance_conformance import cases
 from lance_conformance.coverage import clauses
 from lance_conformance.coverage.clauses import ClauseCases
 from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
 from lance_conformance.specification import register
 from lance_conformance.specification.register import Clause
+from lance_conformance.suite import cases
 
 
 def check(base: Tree, head: Tree) -> list[Check]:

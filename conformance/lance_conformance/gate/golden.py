@@ -8,11 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import case_storage, suite
-from lance_conformance.cases import MANIFEST
 from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
-from lance_conformance.suite import SUITE
+from lance_conformance.suite import case_storage, suite_file
+from lance_conformance.suite.cases import MANIFEST
+from lance_conformance.suite.suite_file import SUITE
 
 NAME = "golden drift"
 
@@ -44,7 +44,7 @@ def _drift(base: Path, head: Path) -> Iterator[Finding]:
     for name, digest in before.items():
         if name not in after or not (head / name / MANIFEST).is_file():
             yield Finding(Colour.RED, name, "published, and removed")
-        elif after[name] == digest and suite.tree_hash(head / name) != digest:
+        elif after[name] == digest and suite_file.tree_hash(head / name) != digest:
             text = f"published, and its files do not match {SUITE}"
             yield Finding(Colour.RED, name, text)
         elif after[name] != digest:
@@ -73,5 +73,5 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _file_hashes(folder: Path) -> set[tuple[str, str]]:
     """Return name and hash of every file of a case but its manifest."""
-    files = suite.case_files(folder)
+    files = suite_file.case_files(folder)
     return {(name, sha256(data).hexdigest()) for name, data in files.items() if name != MANIFEST}

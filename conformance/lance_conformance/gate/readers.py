@@ -12,14 +12,15 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lance_conformance import cases, runner
-from lance_conformance.cases import Case
+from lance_conformance import runner
 from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.golden import new_or_changed
 from lance_conformance.gate.trees import Tree
 from lance_conformance.gate.version_markers import all_markers, markers_of
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.runner import CaseResult
+from lance_conformance.suite import cases
+from lance_conformance.suite.cases import Case
 
 NEW_READS_OLD = "new reader, old bytes"
 OLD_READS_NEW = "old readers, new bytes"

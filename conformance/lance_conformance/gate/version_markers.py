@@ -13,7 +13,7 @@ from lanceref.core.errors import LanceError
 from lanceref.storage import LocalStore
 from lanceref.table.manifest import open_version
 
-from lance_conformance.cases import Case
+from lance_conformance.suite.cases import Case
 
 
 def markers_of(case: Case) -> frozenset[str]:

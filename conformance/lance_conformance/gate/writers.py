@@ -14,10 +14,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lance_conformance import cases
 from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
 from lance_conformance.random_files.identity import IDENTICAL, TRAINED, compare_files
+from lance_conformance.suite import cases
 
 NAME = "writer drift"
 

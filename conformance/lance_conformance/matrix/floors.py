@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lance_conformance.cases import Case
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
+from lance_conformance.suite.cases import Case
 
 NOT_RUN = "not run"
 """Outcome of a case that a report does not have."""

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lance_conformance import __version__, violation_policy
-from lance_conformance.cases import Case
+from lance_conformance import __version__
 from lance_conformance.matrix import moves
 from lance_conformance.matrix.floors import NOT_RUN, floors, newest_differing
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports.score import NUMBERS
+from lance_conformance.suite import violation_policy
+from lance_conformance.suite.cases import Case
 
 HELD_BY = 3
 """Most cases that are named for a floor."""

@@ -10,11 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance import __version__, case_storage, oracle, suite
-from lance_conformance.derived_requirements import derive
-from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
+from lance_conformance import __version__, oracle
 from lance_conformance.recipes.apply_change import Patch, apply
 from lance_conformance.recipes.model import DATA, DATASET, Negative, Positive, Recipe, Scenario
+from lance_conformance.suite import case_storage, suite_file
+from lance_conformance.suite.derived_requirements import derive
+from lance_conformance.suite.hexmap import HEXMAP_SUFFIX, build_hexmap
 
 EXPECT = "expect.arrow"
 """Name of the expected table, an Arrow IPC file."""
@@ -223,7 +224,7 @@ def _patch(patch: Patch, meaning: str) -> dict[str, object]:
 
 def _write_case(folder: Path, case: dict[str, object], files: Mapping[str, bytes]) -> None:
     case["introduced"] = __version__
-    (folder / "case.json").write_text(suite.canonical_text(case), encoding="utf-8")
+    (folder / "case.json").write_text(suite_file.canonical_text(case), encoding="utf-8")
     if DATA in files:
         (folder / f"{DATA}{HEXMAP_SUFFIX}").write_text(build_hexmap(files[DATA]), encoding="utf-8")
 

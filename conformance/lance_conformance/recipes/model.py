@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from lance_conformance.case_storage import DATA_FILE
+from lance_conformance.suite.case_storage import DATA_FILE
 
 DATA = DATA_FILE
 """Name of the input of a file case."""

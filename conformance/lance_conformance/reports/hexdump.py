@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lance_conformance.cases import Case
-from lance_conformance.hexmap import build_hexmap as made_hexmap
+from lance_conformance.suite.cases import Case
+from lance_conformance.suite.hexmap import build_hexmap as made_hexmap
 
 VIEW_BYTES = 512
 LINE_BYTES = 16

@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lance_conformance.cases import Case
 from lance_conformance.command_error import CommandError
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.reports import jsonl
@@ -27,6 +26,7 @@ from lance_conformance.reports.files import (
     write_atomically,
 )
 from lance_conformance.runner import CaseResult, CheckResult
+from lance_conformance.suite.cases import Case
 
 UNFINISHED = "the run did not end"
 """Reason in the header while the run is unfinished."""

@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lance_conformance.cases import Case
 from lance_conformance.checks import VALIDATE
-from lance_conformance.levels import Manifest, blocking_cases, cases_by_level
 from lance_conformance.outcomes import DEATHS, Outcome
-from lance_conformance.profiles import NEGATIVE_KINDS
 from lance_conformance.runner import CaseResult
 from lance_conformance.specification.register import Clause
+from lance_conformance.suite.cases import Case
+from lance_conformance.suite.levels import Manifest, blocking_cases, cases_by_level
+from lance_conformance.suite.profiles import NEGATIVE_KINDS
 
 
 @dataclass(frozen=True, slots=True)

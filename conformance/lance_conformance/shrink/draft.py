@@ -12,10 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from lance_conformance import __version__, suite
+from lance_conformance import __version__
 from lance_conformance.recipes.build import EXPECT
 from lance_conformance.recipes.model import DATA, DATASET
 from lance_conformance.shrink.disagreement import Files, Reading
+from lance_conformance.suite import suite_file
 
 
 def write(
@@ -44,7 +45,7 @@ def write(
             {"survive": True} if reading.table is None else _expected(folder, reading.table)
         ],
     }
-    (folder / "case.json").write_text(suite.canonical_text(manifest), encoding="utf-8")
+    (folder / "case.json").write_text(suite_file.canonical_text(manifest), encoding="utf-8")
     return folder
 
 

@@ -16,10 +16,10 @@ import pytest
 from lance_conformance import resources
 from lance_conformance.adapters.server import Unsupported, write_table
 from lance_conformance.adapters.table_scan import Scan
-from lance_conformance.cases import Selection, load, select
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import DEFAULT_LIMITS, Session
 from lance_conformance.runner import run_adapter
+from lance_conformance.suite.cases import Selection, load, select
 
 ADAPTERS = Path(lance_conformance.__file__).parent / "adapters"
 TEXTS = pa.table({"a": [1, 2, 3], "s": ["x", None, "z"]})

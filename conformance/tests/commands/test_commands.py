@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from lance_conformance import suite
 from lance_conformance.bench import engines, run
 from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import GOALS
-from lance_conformance.case_storage import case_folder
 from lance_conformance.cli import app
 from lance_conformance.commands import options
+from lance_conformance.suite import suite_file
+from lance_conformance.suite.case_storage import case_folder
 from typer.testing import CliRunner
 
 FLOOR = next(goal.floor for goal in GOALS if goal.name == "P1")
@@ -92,7 +92,7 @@ def test_a_negative_brings_its_parent_and_both_are_as_frozen(tmp_path):
     assert "2 cases written" in first.output
     assert "0 cases written" in second.output
     for case_id in (PARENT, NEGATIVE):
-        made, frozen = (suite.case_files(root / case_id) for root in (tmp_path, FIXTURES))
+        made, frozen = (suite_file.case_files(root / case_id) for root in (tmp_path, FIXTURES))
         for name in ("data.lance", "data.lance.hexmap"):
             assert frozen[name] == made[name]
         new, old = (json.loads(files["case.json"]) for files in (made, frozen))

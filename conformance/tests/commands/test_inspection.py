@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.case_storage import case_folder, materialise
 from lance_conformance.cli import app
+from lance_conformance.suite.case_storage import case_folder, materialise
 from lanceref.storage import open_store
 from typer.testing import CliRunner
 

@@ -4,8 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lance_conformance import cases, levels, resources
+from lance_conformance import resources
 from lance_conformance.commands.next_level import first_unreached_level
+from lance_conformance.suite import cases, levels
 
 READ = "toy/any/read/columns"
 

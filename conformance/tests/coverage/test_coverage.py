@@ -1,9 +1,10 @@
 """The survey counts what occurs in the fixtures: codecs, layouts, messages, types, clauses."""
 
 import pytest
-from lance_conformance import cases, resources
+from lance_conformance import resources
 from lance_conformance.coverage import survey as surveys
 from lance_conformance.coverage.exclusions import EXCLUSIONS, find_exclusion
+from lance_conformance.suite import cases
 
 pytestmark = pytest.mark.xdist_group("coverage")
 

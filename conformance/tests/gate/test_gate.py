@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from lance_conformance import suite
-from lance_conformance.case_storage import case_folder
 from lance_conformance.gate import clauses, comment, coverage, golden, mutation, writers
 from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
+from lance_conformance.suite import suite_file
+from lance_conformance.suite.case_storage import case_folder
 
 ROOT = Path(__file__).parents[3]
 CASE = "file/2.1/miniblock/int32"
@@ -112,7 +112,7 @@ def golden_tree(folder, **changes):
     made = tree(folder, CASE)
     path = folder / "fixtures" / CASE / "case.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-    suite.write_suite(folder / "fixtures")
+    suite_file.write_suite(folder / "fixtures")
     return made
 
 
@@ -136,12 +136,12 @@ def test_changes_of_a_manifest(tmp_path, changes, colour, text):
 
 @pytest.mark.parametrize(
     ("seal", "text"),
-    [(suite.write_suite, "bytes of data.lance"), (lambda _: None, "not match SUITE.json")],
+    [(suite_file.write_suite, "bytes of data.lance"), (lambda _: None, "not match SUITE.json")],
 )
 def test_changed_bytes_and_lost_cases_are_red(tmp_path, seal, text):
     """One byte more, or the whole case less; a hash that stays in SUITE.json hides neither."""
     base, head = golden_tree(tmp_path / "a"), golden_tree(tmp_path / "b")
-    data, is_sealed = head.root / "fixtures" / CASE / "data.lance", seal is suite.write_suite
+    data, is_sealed = head.root / "fixtures" / CASE / "data.lance", seal is suite_file.write_suite
     data.write_bytes(data.read_bytes() + b"!")
     seal(head.root / "fixtures")
     edited = golden.check(base, head)

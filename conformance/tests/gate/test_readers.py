@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from lance_conformance import suite
 from lance_conformance.cli import app
 from lance_conformance.gate import definitions, readers
 from lance_conformance.gate.findings import Colour
 from lance_conformance.gate.trees import Tree
+from lance_conformance.suite import suite_file
 from typer.testing import CliRunner
 
 FAKE = Path(__file__).parents[1] / "fakes" / "fake.py"
@@ -32,7 +32,7 @@ def tree(folder: Path, fixtures: Path | None, mode: str = "perfect") -> Tree:
     (folder / "reference" / "lanceref").mkdir(parents=True)
     if fixtures is not None:
         shutil.copytree(fixtures, folder / "fixtures")
-        suite.write_suite(folder / "fixtures")
+        suite_file.write_suite(folder / "fixtures")
     return Tree(folder.name, folder)
 
 
@@ -82,7 +82,7 @@ def test_old_readers_see_new_bytes(tmp_path, toy_suite, mode, colour, text):
     base, head = tree(tmp_path / "base", toy_suite), tree(tmp_path / "head", toy_suite)
     path = head.root / "fixtures" / READ / "case.json"
     path.write_text(path.read_text().replace("A toy", "A new toy"))
-    suite.write_suite(head.root / "fixtures")
+    suite_file.write_suite(head.root / "fixtures")
     command = (sys.executable, str(FAKE), mode)
     check = readers.check_old(base, head, [command], 1)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lance_conformance import cli
-from lance_conformance.cases import Case
 from lance_conformance.matrix import page
 from lance_conformance.matrix.floors import floors
 from lance_conformance.matrix.library_worker import LibraryWorker, load, save
@@ -16,6 +15,7 @@ from lance_conformance.matrix.report_data import ReportData, read
 from lance_conformance.matrix.writing import REFUSED, tables, write_tables
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import Session
+from lance_conformance.suite.cases import Case
 
 ROWS = pa.table({"id": range(6), "c": list("abcdef")})
 

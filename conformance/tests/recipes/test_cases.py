@@ -3,9 +3,9 @@
 from collections import defaultdict
 from pathlib import Path
 
-from lance_conformance import cases
 from lance_conformance.cli import app
 from lance_conformance.recipes.cases import ALL, RECIPES
+from lance_conformance.suite import cases
 from typer.testing import CliRunner
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

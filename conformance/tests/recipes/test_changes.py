@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from google.protobuf.message import Message
-from lance_conformance.case_storage import materialise
 from lance_conformance.recipes.apply_change import RecipeError, apply, edit_message, trim
 from lance_conformance.recipes.model import DATA, MessageEdit, Remove, Resize, SpanPatch
+from lance_conformance.suite.case_storage import materialise
 from lanceref.core.context import Context
 from lanceref.storage import BytesSource
 from lanceref.table.manifest import open_manifest

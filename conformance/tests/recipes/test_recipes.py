@@ -6,11 +6,11 @@ from pathlib import Path
 import jsonschema
 import pyarrow as pa
 import pytest
-from lance_conformance import suite
-from lance_conformance.hexmap import build_hexmap
 from lance_conformance.recipes.build import build, clauses_shown, read_files
 from lance_conformance.recipes.model import DATA, Input, Negative, Positive, SpanPatch
 from lance_conformance.recipes.oracle_files import column, file
+from lance_conformance.suite import suite_file
+from lance_conformance.suite.hexmap import build_hexmap
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
@@ -64,8 +64,8 @@ def test_manifests_are_valid_and_canonical(built, recipe):
     """What is written needs no formatting."""
     case = _case(built, recipe.id)
 
-    jsonschema.validate(case, suite.case_schema())
-    assert suite.canonical_text(case) == (built / recipe.id / "case.json").read_text("utf-8")
+    jsonschema.validate(case, suite_file.case_schema())
+    assert suite_file.canonical_text(case) == (built / recipe.id / "case.json").read_text("utf-8")
 
 
 def test_a_negative_declares_its_patch_and_parent(built):

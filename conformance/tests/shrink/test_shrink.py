@@ -8,11 +8,11 @@ import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lance_conformance import cases
 from lance_conformance.cli import app
 from lance_conformance.shrink.disagreement import Reading, signature
 from lance_conformance.shrink.minimal import minimal
 from lance_conformance.shrink.parts import assemble, parse_file, with_fields, with_pages
+from lance_conformance.suite import cases
 from pylanceref.file import LanceFileReader, LanceFileWriter
 from typer.testing import CliRunner
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.case_storage import materialise
+from lance_conformance.suite.case_storage import materialise
 from lanceref.core.context import Context
 from lanceref.core.errors import DataRefused, FormatError, OperationRefused
 from lanceref.core.file_versions import V2_1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from google.protobuf.any_pb2 import Any as AnyMessage
-from lance_conformance.case_storage import case_folder
+from lance_conformance.suite.case_storage import case_folder
 from lanceref.proto import file2_pb2, rowids_pb2, table_pb2, transaction_pb2
 
 from .collect import examine_below

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lance_conformance.case_storage import materialise
+from lance_conformance.suite.case_storage import materialise
 from lanceref.blobs.descriptors import BlobRange
 from lanceref.core.errors import NotFound, RowDeleted
 from lanceref.storage import BytesSource

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance.case_storage import materialise
+from lance_conformance.suite.case_storage import materialise
 from lanceref.core.errors import IndexRefused, OperationRefused, QueryRefused
 from lanceref.proto import table_pb2
 from pylanceref.errors import IndexMixed, IndexNotFound, KeyMissing

@@ -44,10 +44,10 @@ from lance_conformance.campaigns.damage.readers import (
 )
 from lance_conformance.campaigns.damage.targets import Target, draw_targets, targets_of
 from lance_conformance.campaigns.runner import Outcome, Part, Plan, Session, outcome_of
-from lance_conformance.cases import load_case
 from lance_conformance.oracle import is_installed, lance
 from lance_conformance.specification import register
 from lance_conformance.specification.known_divergences import find
+from lance_conformance.suite.cases import load_case
 
 SHAPE_SHARE = 4
 """The oracle's detectable wrong shapes, divided by this, limit those of the reference."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from lance_conformance.adapters.index_search import scan_arguments
 from lance_conformance.campaigns.damage.tables.messages import latest
-from lance_conformance.cases import Case, load
+from lance_conformance.suite.cases import Case, load
 
 MINHASH_REQUEST: Mapping[str, Any] = {"alike": "one two three four five"}
 """Search for similar texts, for the cases of MinHash indices, which have no request."""

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from lance_conformance.cases import Case
 from lance_conformance.specification import register
+from lance_conformance.suite.cases import Case
 
 REFUSE, EITHER, READ = "refuse", "either", "read"
 

@@ -13,9 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import case_storage, levels, profiles, resources, schemas, suite_subset
+from lance_conformance import resources, schemas
 from lance_conformance.command_error import CommandError
 from lance_conformance.protocol.session import Limits
+from lance_conformance.suite import case_storage, levels, profiles, subset
 
 MANIFEST = case_storage.MANIFEST
 
@@ -155,7 +156,7 @@ def manifests_hash(root: Path, texts: Mapping[Path, bytes]) -> str:
 
 def _stated_hash(root: Path) -> str | None:
     """Return the hash of manifests in `SUITE.json`, None without one."""
-    path = root / suite_subset.SUITE_FILE
+    path = root / subset.SUITE_FILE
     stated: str | None = json.loads(path.read_text("utf-8")).get("manifests_sha256")
     return stated
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lance_conformance.outcomes import Outcome
-from lance_conformance.profiles import NEGATIVE_KINDS, UNSTABLE_VERSIONS, profile
 from lance_conformance.specification.register import Clause, has_must
+from lance_conformance.suite.profiles import NEGATIVE_KINDS, UNSTABLE_VERSIONS, profile
 
 _STRINGS = frozenset({"string", "large_string", "binary", "large_binary", "json"})
 _NESTED = frozenset({"list", "large_list", "fixed_size_list", "struct", "map"})

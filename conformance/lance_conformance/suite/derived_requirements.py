@@ -20,7 +20,7 @@ from lanceref.file.arrow_schema import schema_of
 from lanceref.inspection import explain_source
 from lanceref.storage.protocol import BytesSource
 
-from lance_conformance.vocabulary import CHOICES, LEGACY_ENCODINGS, SCHEMES, type_words
+from lance_conformance.suite.vocabulary import CHOICES, LEGACY_ENCODINGS, SCHEMES, type_words
 
 _SYSTEM_COLUMNS = {"_rowid": "row-id", "_rowaddr": "row-address"}
 

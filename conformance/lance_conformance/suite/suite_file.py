@@ -9,13 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import __version__, case_storage, schemas, suite_subset
-from lance_conformance.case_storage import DATA_FILE
-from lance_conformance.cases import MANIFEST, manifests_hash
-from lance_conformance.hexmap import HEXMAP_SUFFIX, build_hexmap
+from lance_conformance import __version__, schemas
 from lance_conformance.protocol import messages
+from lance_conformance.suite import case_storage, subset
+from lance_conformance.suite.case_storage import DATA_FILE
+from lance_conformance.suite.cases import MANIFEST, manifests_hash
+from lance_conformance.suite.hexmap import HEXMAP_SUFFIX, build_hexmap
 
-SUITE = suite_subset.SUITE_FILE
+SUITE = subset.SUITE_FILE
 SCHEMA_VERSIONS = {"case": 1, "report": 1, "protocol": messages.VERSION}
 
 
@@ -122,8 +123,8 @@ def suite_problems(root: Path) -> list[str]:
     if not path.exists():
         return [f"no {SUITE}"]
     stored, actual = json.loads(path.read_text("utf-8")), suite_document(root)
-    whole = suite_subset.full_suite(root)
-    chosen = stored[suite_subset.SUBSET_KEY]["ids"] if whole else stored.get("cases", {}).keys()
+    whole = subset.full_suite(root)
+    chosen = stored[subset.SUBSET_KEY]["ids"] if whole else stored.get("cases", {}).keys()
     fixed = FIXED_MEMBERS_OF_SUBSETS if whole else FIXED_MEMBERS
     found = [
         f"{key}: {SUITE} does not match the files"

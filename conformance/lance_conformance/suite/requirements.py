@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lance_conformance.cases import Case
 from lance_conformance.protocol.session import Claims
+from lance_conformance.suite.cases import Case
 
 _CLAIMED_ARGUMENTS = (
     ("filter", "filters"),
