@@ -10,11 +10,11 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 
 from docs_chapters import page_name, slug_anchor
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome
 from lance_conformance.reports import score
 from lance_conformance.reports.score import Ratio, percent
-from lance_conformance.runner import CaseResult
 from lance_conformance.suite.cases import Case
 
 FOLDER = "failing"

@@ -29,9 +29,10 @@ import pyarrow as pa
 import pylanceref
 from findings import Finding, conclude
 from lance_conformance.adapters.reference import adapter, hello, in_process
-from lance_conformance.checks import applicable_expectation
 from lance_conformance.comparison.search_scores import align_scores
 from lance_conformance.comparison.table_diff import first_difference
+from lance_conformance.judging.checks import applicable_expectation
+from lance_conformance.judging.scenario import run_scenario
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.adapter_output import read_output
 from lance_conformance.protocol.input_copy import copy_input
@@ -40,7 +41,6 @@ from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.build import read_files
 from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.recipes.model import DATA, DATASET, Negative
-from lance_conformance.scenario import run_scenario
 from lance_conformance.specification import register
 from lance_conformance.suite import case_storage, suite_file, violation_policy
 from lance_conformance.suite.cases import load_case

@@ -271,9 +271,9 @@ class _Run:
 
     def __init__(self, root: Path, ids: Iterable[str] | None) -> None:
         from lance_conformance.adapters import reference
+        from lance_conformance.judging.runner import Worker
         from lance_conformance.protocol.messages import Message
         from lance_conformance.protocol.session import Claims, Limits, RequestResult, Session
-        from lance_conformance.runner import Worker
         from lance_conformance.suite import cases
 
         class InProcess(Session):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lance_conformance.checks import applicable_expectation, expected_table
+from lance_conformance.judging.checks import applicable_expectation, expected_table
+from lance_conformance.judging.runner import CaseResult, Worker
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol import messages
 from lance_conformance.protocol.session import Claims, Session
-from lance_conformance.runner import CaseResult, Worker
 from lance_conformance.suite.cases import Case
 from lance_conformance.suite.levels import LADDER
 from lance_conformance.suite.requirements import missing_requirement

@@ -11,8 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lance_conformance import __version__, known_failures, resources, runner
-from lance_conformance.known_failures import KnownFailure, Triage
+from lance_conformance import __version__, resources
+from lance_conformance.judging import known_failures, runner
+from lance_conformance.judging.known_failures import KnownFailure, Triage
+from lance_conformance.judging.runner import CaseResult, Progress, RunResults
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.protocol.cancellation import CancelToken
 from lance_conformance.protocol.scratch import scratch_folder
@@ -21,7 +23,6 @@ from lance_conformance.reports import jsonl, score
 from lance_conformance.reports.journal import UNFINISHED, Journal, resume
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.rerun import shown_command
-from lance_conformance.runner import CaseResult, Progress, RunResults
 from lance_conformance.specification import register
 from lance_conformance.suite import cases, profiles, subset
 from lance_conformance.suite.cases import Selection

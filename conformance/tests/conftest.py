@@ -16,11 +16,11 @@ import pyarrow as pa
 import pytest
 from lance_conformance import cli
 from lance_conformance.adapters.server import write_table
-from lance_conformance.known_failures import Triage
+from lance_conformance.judging.known_failures import Triage
+from lance_conformance.judging.runner import CaseResult, CheckResult
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import Claims, Session
 from lance_conformance.reports.jsonl import Run
-from lance_conformance.runner import CaseResult, CheckResult
 from lance_conformance.suite import suite_file
 from lance_conformance.suite.cases import Case
 

@@ -4,11 +4,11 @@ import datetime
 from pathlib import Path
 
 import pytest
-from lance_conformance import known_failures, known_failures_edit
-from lance_conformance.known_failures import KnownError, KnownFailure, triage
-from lance_conformance.message_normalization import normalize_message
+from lance_conformance.judging import known_failures, known_failures_edit
+from lance_conformance.judging.known_failures import KnownError, KnownFailure, triage
+from lance_conformance.judging.message_normalization import normalize_message
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import Outcome
-from lance_conformance.runner import CaseResult
 from lance_conformance.specification.register import Clause
 
 TODAY = datetime.date(2026, 6, 1)

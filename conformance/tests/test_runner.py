@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lance_conformance import runner
+from lance_conformance.judging import runner
+from lance_conformance.judging.runner import Worker
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol import messages
 from lance_conformance.protocol.input_copy import copy_input
@@ -12,7 +13,6 @@ from lance_conformance.protocol.messages import ProtocolError
 from lance_conformance.protocol.session import AdapterUnusable, Limits, Session
 from lance_conformance.recipes.build import build
 from lance_conformance.recipes.cases import RECIPES
-from lance_conformance.runner import Worker
 from lance_conformance.suite import cases
 from lance_conformance.suite.cases import Case
 from lance_conformance.suite_run import REFERENCE

@@ -14,12 +14,17 @@ import pytest
 from lance_conformance.adapters.reference import in_process
 from lance_conformance.adapters.server import write_table
 from lance_conformance.cli import app
-from lance_conformance.manifest_facts import first_mismatch
+from lance_conformance.judging.manifest_facts import first_mismatch
+from lance_conformance.judging.scenario import run_scenario, step_outcome
+from lance_conformance.judging.writer_output import (
+    OWNERSHIP,
+    REFERENCE_READ,
+    VALIDITY,
+    judge_output,
+)
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import RequestResult
-from lance_conformance.scenario import run_scenario, step_outcome
 from lance_conformance.suite.cases import Case
-from lance_conformance.writer_output import OWNERSHIP, REFERENCE_READ, VALIDITY, judge_output
 from typer.testing import CliRunner
 
 OK = {"ok": {"version": "3"}}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lance_conformance.gate import comment
 from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.trees import Tree
-from lance_conformance.known_failures import KnownFailure, Triage
+from lance_conformance.judging.known_failures import KnownFailure, Triage
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import Claims
 from lance_conformance.reports import badge, html, jsonl, junit, markdown

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from lance_conformance import resources, schemas
 from lance_conformance.adapters.server import write_table
-from lance_conformance.checks import (
+from lance_conformance.judging.checks import (
     Check,
     CountsRows,
     Expectation,
@@ -19,11 +19,11 @@ from lance_conformance.checks import (
     applicable_expectation,
     build_checks,
 )
+from lance_conformance.judging.verdicts import Verdict, judge_response
 from lance_conformance.outcomes import Outcome
 from lance_conformance.suite import cases
 from lance_conformance.suite.cases import Case, CaseError
 from lance_conformance.suite.requirements import main_operation
-from lance_conformance.verdicts import Verdict, judge_response
 
 TABLE = HoldsTable(pa.table({"c": [1, 2]}))
 NO = {"reject": {"stage": "decode", "message": "no"}}

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import known_failures_edit
 from lance_conformance.commands import options
 from lance_conformance.commands.progress import run_with_progress
+from lance_conformance.judging import known_failures_edit
 from lance_conformance.suite_run import RunOptions
 
 

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from lance_conformance.command_error import CommandError
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.reports import files, journal
-from lance_conformance.runner import CaseResult
 from lance_conformance.suite.cases import Case
 
 ALL_FORMATS = ",".join(files.FORMATS)

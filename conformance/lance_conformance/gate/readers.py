@@ -12,13 +12,13 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lance_conformance import runner
 from lance_conformance.gate.findings import Check, Colour, Finding
 from lance_conformance.gate.golden import new_or_changed
 from lance_conformance.gate.trees import Tree
 from lance_conformance.gate.version_markers import all_markers, markers_of
+from lance_conformance.judging import runner
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import GOOD, Outcome
-from lance_conformance.runner import CaseResult
 from lance_conformance.suite import cases
 from lance_conformance.suite.cases import Case
 

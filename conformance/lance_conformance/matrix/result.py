@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lance_conformance import __version__
-from lance_conformance.known_failures_edit import ABSOLUTE_FOLDERS
+from lance_conformance.judging.known_failures_edit import ABSOLUTE_FOLDERS
 from lance_conformance.matrix.floors import NOT_RUN, feature
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.outcomes import GOOD, MEANINGS, Outcome

@@ -13,8 +13,8 @@ from lanceref.core.errors import LanceError
 from lanceref.inspection import validate
 from pylanceref.dataset import dataset
 
-from lance_conformance.checks import HoldsTable, expected_table
 from lance_conformance.comparison.table_diff import first_difference
+from lance_conformance.judging.checks import HoldsTable, expected_table
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import Session
 from lance_conformance.suite.cases import Case

@@ -15,13 +15,13 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from lance_conformance import __version__
-from lance_conformance.checks import VALIDATE
 from lance_conformance.comparison import table_diff
+from lance_conformance.judging.checks import VALIDATE
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import DEATHS, MEANINGS, Outcome, worst
 from lance_conformance.reports import hexdump, rerun, score
 from lance_conformance.reports.jsonl import Run, expectation, result_status
 from lance_conformance.reports.score import by_clause, percent
-from lance_conformance.runner import CaseResult
 from lance_conformance.suite.levels import LADDER
 from lance_conformance.untrusted_text import printable
 

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from lance_conformance.command_error import CommandError
+from lance_conformance.judging.runner import CaseResult, CheckResult
 from lance_conformance.outcomes import GOOD, Outcome
 from lance_conformance.reports import jsonl
 from lance_conformance.reports.files import (
@@ -25,7 +26,6 @@ from lance_conformance.reports.files import (
     timing_line,
     write_atomically,
 )
-from lance_conformance.runner import CaseResult, CheckResult
 from lance_conformance.suite.cases import Case
 
 UNFINISHED = "the run did not end"

@@ -15,11 +15,11 @@ from typing import Any
 
 from lance_conformance import __version__
 from lance_conformance.comparison.accepted_types import ACCEPTED_TYPES
-from lance_conformance.known_failures import KnownFailure, Triage
+from lance_conformance.judging.known_failures import KnownFailure, Triage
+from lance_conformance.judging.runner import CaseResult, CheckResult
 from lance_conformance.outcomes import GOOD
 from lance_conformance.protocol.session import Claims
 from lance_conformance.reports import score
-from lance_conformance.runner import CaseResult, CheckResult
 from lance_conformance.specification.register import Clause
 from lance_conformance.suite.cases import Case
 from lance_conformance.untrusted_text import printable_json

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports.jsonl import MAX_STDERR, Run, result_status
 from lance_conformance.reports.rerun import rerun_lines
-from lance_conformance.runner import CaseResult
 from lance_conformance.untrusted_text import first_line, printable
 
 

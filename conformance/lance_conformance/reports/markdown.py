@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from lance_conformance import __version__
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import MEANINGS, Outcome
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.score import percent
-from lance_conformance.runner import CaseResult
 from lance_conformance.untrusted_text import first_line, markdown_code, markdown_prose, truncated
 
 MAX_LISTED = 50

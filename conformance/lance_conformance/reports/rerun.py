@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.reports import hexdump
 from lance_conformance.reports.jsonl import Run
-from lance_conformance.runner import CaseResult
 from lance_conformance.suite.cases import Case
 from lance_conformance.untrusted_text import printable
 

@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lance_conformance.checks import VALIDATE
+from lance_conformance.judging.checks import VALIDATE
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import DEATHS, Outcome
-from lance_conformance.runner import CaseResult
 from lance_conformance.specification.register import Clause
 from lance_conformance.suite.cases import Case
 from lance_conformance.suite.levels import Manifest, blocking_cases, cases_by_level

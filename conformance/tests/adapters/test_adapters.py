@@ -17,12 +17,12 @@ from lance_conformance.adapters.operation_translation import translate_operation
 from lance_conformance.adapters.refusals import refusal_response, refusal_types
 from lance_conformance.adapters.server import Message, Unsupported, write_table
 from lance_conformance.adapters.table_scan import hello_message, operations
+from lance_conformance.judging.runner import Worker
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.adapter_output import read_output
 from lance_conformance.protocol.messages import request_problems, response_problems
 from lance_conformance.protocol.session import Limits, Session
 from lance_conformance.recipes.scenario_plans import commit
-from lance_conformance.runner import Worker
 from pylanceref.fragment import write_fragments
 from pylanceref.operation import LanceOperation
 from pylanceref.operation import LanceOperation as Op

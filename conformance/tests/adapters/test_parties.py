@@ -16,9 +16,9 @@ import pytest
 from lance_conformance import resources
 from lance_conformance.adapters.server import Unsupported, write_table
 from lance_conformance.adapters.table_scan import Scan
+from lance_conformance.judging.runner import run_adapter
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import DEFAULT_LIMITS, Session
-from lance_conformance.runner import run_adapter
 from lance_conformance.suite.cases import Selection, load, select
 
 ADAPTERS = Path(lance_conformance.__file__).parent / "adapters"

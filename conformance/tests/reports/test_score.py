@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from lance_conformance.judging.runner import CaseResult, CheckResult
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import Claims
 from lance_conformance.reports import jsonl, score
 from lance_conformance.reports.files import ReportFailed
 from lance_conformance.reports.journal import UNFINISHED, CannotResume, Journal, resume
 from lance_conformance.reports.score import Ratio
-from lance_conformance.runner import CaseResult, CheckResult
 
 READ = {"op": "file.read", "file_version": "2.1"}
 

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 from lance_conformance import schemas
 from lance_conformance.comparison.table_diff import first_difference
-from lance_conformance.known_failures import KnownFailure, Triage
+from lance_conformance.judging.known_failures import KnownFailure, Triage
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import Outcome
 from lance_conformance.reports import badge, hexdump, html, jsonl, junit, markdown, rerun, score
 from lance_conformance.reports.jsonl import Run
 from lance_conformance.reports.terminal import print_summary
-from lance_conformance.runner import CaseResult
 from lance_conformance.specification.register import Clause
 from rich.console import Console
 

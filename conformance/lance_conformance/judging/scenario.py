@@ -20,15 +20,15 @@ from lanceref.storage import open_store
 from lanceref.storage.manifests.manifest_names import list_versions
 
 from lance_conformance.adapters.reference import in_process
-from lance_conformance.checks import Check, HoldsTable, Survives, expected_table
-from lance_conformance.manifest_facts import first_mismatch, manifest_facts
+from lance_conformance.judging.checks import Check, HoldsTable, Survives, expected_table
+from lance_conformance.judging.manifest_facts import first_mismatch, manifest_facts
+from lance_conformance.judging.verdicts import PASS, Verdict, judge_response
+from lance_conformance.judging.writer_output import unowned_ranges
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.messages import Message
 from lance_conformance.protocol.scratch import scratch_folder
 from lance_conformance.protocol.session import RequestResult
 from lance_conformance.suite.cases import Case
-from lance_conformance.verdicts import PASS, Verdict, judge_response
-from lance_conformance.writer_output import unowned_ranges
 
 COMMITTED, REBASED, NOOP = "committed", "rebased", "noop"
 CONFLICT, REFUSED = "conflict", "refused"

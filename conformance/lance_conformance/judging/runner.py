@@ -15,8 +15,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lance_conformance.checks import READING, VALIDATE, Check, applicable_expectation, build_checks
-from lance_conformance.message_normalization import normalize_message
+from lance_conformance.judging.checks import (
+    READING,
+    VALIDATE,
+    Check,
+    applicable_expectation,
+    build_checks,
+)
+from lance_conformance.judging.message_normalization import normalize_message
+from lance_conformance.judging.verdicts import Verdict, judge_response
 from lance_conformance.outcomes import DEATHS, GOOD, Outcome, worst
 from lance_conformance.protocol.cancellation import Cancelled, CancelToken
 from lance_conformance.protocol.input_copy import (
@@ -36,7 +43,6 @@ from lance_conformance.protocol.session import (
 from lance_conformance.suite.cases import Case
 from lance_conformance.suite.requirements import missing_requirement
 from lance_conformance.untrusted_text import MAX_TEXT, printable, truncated
-from lance_conformance.verdicts import Verdict, judge_response
 
 MAX_LOST_SECONDS = 600.0
 """Total time of consecutive cases that ended the process, after which the run is aborted."""
@@ -144,7 +150,7 @@ class Worker:
 
     def _run_scenario(self, case: Case, claims: Claims) -> list[CheckResult]:
         """Run the steps of a case; this session is the first actor, each other has its own."""
-        from lance_conformance.scenario import run_scenario  # imports the whole reference
+        from lance_conformance.judging.scenario import run_scenario  # imports the whole reference
 
         folder = self._folder()
         table_path = copy_input(case.input_root, folder)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lance_conformance import __version__
-from lance_conformance.known_failures import ISSUE, KnownFailure, load, stale_cases
+from lance_conformance.judging.known_failures import ISSUE, KnownFailure, load, stale_cases
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import GOOD
-from lance_conformance.runner import CaseResult
 
 _OUTCOME = re.compile(r'(?m)^(outcome\s*=\s*)"[^"]*"')
 ABSOLUTE_FOLDERS = re.compile(r"(?<![\w:/.])/(?:[\w.-]+/)+")

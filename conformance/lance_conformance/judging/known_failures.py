@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from lance_conformance.command_error import CommandError
+from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import GOOD, Outcome
-from lance_conformance.runner import CaseResult
 from lance_conformance.specification.register import Clause, has_must
 from lance_conformance.suite.cases import matches_pattern
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lance_conformance.checks import (
+from lance_conformance.comparison.accepted_types import accepted_differences
+from lance_conformance.comparison.search_scores import align_scores, order_error
+from lance_conformance.comparison.table_diff import first_difference
+from lance_conformance.judging.checks import (
     Check,
     CountsRows,
     HasFacts,
@@ -18,9 +21,6 @@ from lance_conformance.checks import (
     Reports,
     Survives,
 )
-from lance_conformance.comparison.accepted_types import accepted_differences
-from lance_conformance.comparison.search_scores import align_scores, order_error
-from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.adapter_output import InvalidOutput, output_limit, read_output
 from lance_conformance.protocol.messages import Message
