@@ -28,8 +28,8 @@ from lance_conformance.protocol.scratch import (
 from lance_conformance.reports import files
 from lance_conformance.reports.journal import CannotResume
 from lance_conformance.resources import fixtures
+from lance_conformance.runs.suite_run import RunOptions, run_suite
 from lance_conformance.suite.case_storage import case_folder
-from lance_conformance.suite_run import RunOptions, run_suite
 
 pytestmark = pytest.mark.xdist_group("processes")
 COMMAND = (sys.executable, "-m", "lance_conformance.cli", "run")

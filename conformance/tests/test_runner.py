@@ -13,9 +13,9 @@ from lance_conformance.protocol.messages import ProtocolError
 from lance_conformance.protocol.session import AdapterUnusable, Limits, Session
 from lance_conformance.recipes.build import build
 from lance_conformance.recipes.cases import RECIPES
+from lance_conformance.runs.suite_run import REFERENCE
 from lance_conformance.suite import cases
 from lance_conformance.suite.cases import Case
-from lance_conformance.suite_run import REFERENCE
 
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import typer
 
-from lance_conformance import adapter_check
 from lance_conformance.commands import options
 from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import MEANINGS, Outcome
+from lance_conformance.runs import adapter_check
 from lance_conformance.suite import cases
 
 MAX_LINE = 400

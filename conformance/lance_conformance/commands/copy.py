@@ -15,9 +15,9 @@ import typer
 
 from lance_conformance import resources, schemas
 from lance_conformance.commands import options
+from lance_conformance.runs.suite_run import RunOptions
 from lance_conformance.suite import cases, json_tables, profiles, subset, suite_file
 from lance_conformance.suite.cases import Case
-from lance_conformance.suite_run import RunOptions
 
 
 class Tables(StrEnum):

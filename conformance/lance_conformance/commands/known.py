@@ -10,7 +10,7 @@ import typer
 from lance_conformance.commands import options
 from lance_conformance.commands.progress import run_with_progress
 from lance_conformance.judging import known_failures_edit
-from lance_conformance.suite_run import RunOptions
+from lance_conformance.runs.suite_run import RunOptions
 
 
 def known(

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from lance_conformance.commands import options
+from lance_conformance.runs.suite_run import RunOptions
 from lance_conformance.suite import levels
-from lance_conformance.suite_run import RunOptions
 
 
 def list_cases(

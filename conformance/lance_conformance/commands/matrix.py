@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import suite_run
 from lance_conformance.commands import options
 from lance_conformance.matrix import page, report_data, result, running
 from lance_conformance.oracle import RELEASES
-from lance_conformance.suite_run import RunOptions
+from lance_conformance.runs import suite_run
+from lance_conformance.runs.suite_run import RunOptions
 
 
 def matrix(

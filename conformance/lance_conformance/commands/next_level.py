@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import adapter_check
 from lance_conformance.commands import options, run_options
 from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import Outcome
+from lance_conformance.runs import adapter_check
 from lance_conformance.specification import register
 from lance_conformance.suite import cases, levels
 from lance_conformance.suite.cases import Case

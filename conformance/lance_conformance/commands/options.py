@@ -11,11 +11,12 @@ from typing import Annotated
 
 import typer
 
-from lance_conformance import schemas, suite_run
+from lance_conformance import schemas
 from lance_conformance.executors import ExecutorKind
+from lance_conformance.runs import suite_run
+from lance_conformance.runs.suite_run import REFERENCE, RunOptions
 from lance_conformance.suite.cases import Case, Selection
 from lance_conformance.suite.levels import LADDER
-from lance_conformance.suite_run import REFERENCE, RunOptions
 
 Command = Annotated[
     list[str] | None,

@@ -10,12 +10,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from lance_conformance import suite_run
 from lance_conformance.judging.runner import CaseResult
 from lance_conformance.outcomes import GOOD
 from lance_conformance.protocol.cancellation import Cancelled, cancel_on_signals
 from lance_conformance.reports.jsonl import Run
-from lance_conformance.suite_run import CaseSelection, RunOptions
+from lance_conformance.runs import suite_run
+from lance_conformance.runs.suite_run import CaseSelection, RunOptions
 from lance_conformance.untrusted_text import printable
 
 LINE_SECONDS = 10.0

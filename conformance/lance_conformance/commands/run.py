@@ -12,7 +12,7 @@ from lance_conformance.commands import options, run_options
 from lance_conformance.commands.progress import run_with_progress
 from lance_conformance.reports import files, terminal
 from lance_conformance.reports.jsonl import Run
-from lance_conformance.suite_run import RunOptions
+from lance_conformance.runs.suite_run import RunOptions
 
 
 def run(

@@ -14,10 +14,10 @@ import typer
 
 from lance_conformance.commands import options
 from lance_conformance.protocol.session import Limits, Session
+from lance_conformance.runs.suite_run import REFERENCE
 from lance_conformance.shrink import draft
 from lance_conformance.shrink.disagreement import Files, Pair, load_files
 from lance_conformance.shrink.passes import shrink_files
-from lance_conformance.suite_run import REFERENCE
 
 
 def shrink(

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from lance_conformance import suite_run
 from lance_conformance.matrix import report_data
 from lance_conformance.matrix.report_data import ReportData
 from lance_conformance.matrix.wheels import cache, interpreter
 from lance_conformance.matrix.writing import write_tables
 from lance_conformance.protocol.session import Session
 from lance_conformance.reports import files
+from lance_conformance.runs import suite_run
+from lance_conformance.runs.suite_run import RunOptions
 from lance_conformance.suite.cases import Selection
-from lance_conformance.suite_run import RunOptions
 
 ADAPTER_NEEDS = ("protobuf", "pyroaring", "datafusion==54.1.*")
 """Dependencies of the adapter of pylance, besides pylance and its own."""

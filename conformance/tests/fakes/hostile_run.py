@@ -14,7 +14,7 @@ from lance_conformance import process_tree
 from lance_conformance.protocol import adapter_process
 from lance_conformance.reports import files
 from lance_conformance.reports.terminal import print_summary
-from lance_conformance.suite_run import RunOptions, run_suite
+from lance_conformance.runs.suite_run import RunOptions, run_suite
 from rich.console import Console
 
 adapter_process.GRACE_SECONDS = 0.2
