@@ -8,9 +8,10 @@ import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
-from lance_conformance import executors, oracle, resources, schemas
+from lance_conformance import oracle, resources, schemas
 from lance_conformance.adapters.server import write_table
-from lance_conformance.executors import create_executor
+from lance_conformance.commands import executors
+from lance_conformance.commands.executors import create_executor
 from lance_conformance.specification import divergences, register
 from lance_conformance.suite.derived_requirements import derive
 from lance_conformance.suite.vocabulary import ENCODINGS, FEATURES, INDICES, TYPES, type_words

@@ -19,7 +19,7 @@ from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import Report, validate_with
 from pyspark.sql import SparkSession
 
-from lance_conformance.corpus import CASES_OF_A_JOB, Corpus, make_corpus
+from lance_conformance.random_files.corpus import CASES_OF_A_JOB, Corpus, make_corpus
 
 SMALL_ROWS, LARGE_ROWS = 10, 100_000
 """Rows of a task."""

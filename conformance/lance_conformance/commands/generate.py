@@ -11,8 +11,8 @@ from lanceref.core.errors import ExtraMissing
 from lanceref_spark.jobs import Executor
 
 from lance_conformance.commands import options
+from lance_conformance.commands.executors import create_executor
 from lance_conformance.commands.options import ExecutorChoice, SparkMaster
-from lance_conformance.executors import create_executor
 from lance_conformance.recipes.build import build, clauses_shown
 from lance_conformance.recipes.model import Negative, Recipe
 from lance_conformance.suite import suite_file
@@ -98,7 +98,7 @@ def _corpus(
     """Write a corpus and print its differences. Exits with 1 if there are any."""
     if unknown := sorted(set(versions) - set(VERSIONS.split(","))):
         raise typer.BadParameter(f"no version {', '.join(unknown)}")
-    from lance_conformance.corpus import INDEX, Corpus, make_corpus
+    from lance_conformance.random_files.corpus import INDEX, Corpus, make_corpus
 
     corpus = Corpus(str(out.absolute()), seed, oracle)
     try:

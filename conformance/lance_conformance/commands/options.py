@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from lance_conformance import schemas
-from lance_conformance.executors import ExecutorKind
+from lance_conformance.commands.executors import ExecutorKind
 from lance_conformance.runs import suite_run
 from lance_conformance.runs.suite_run import REFERENCE, RunOptions
 from lance_conformance.suite.cases import Case, Selection

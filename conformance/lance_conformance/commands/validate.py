@@ -16,13 +16,13 @@ from lanceref_spark.jobs import Executor
 from lanceref_spark.validation import Report, validate_with
 
 from lance_conformance.command_error import CommandError
+from lance_conformance.commands.executors import create_executor
 from lance_conformance.commands.options import (
     ExecutorChoice,
     SparkMaster,
     StorageOptions,
     storage_options,
 )
-from lance_conformance.executors import create_executor
 from lance_conformance.suite import case_storage
 from lance_conformance.views import findings as view
 

@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pyarrow as pa
 import pytest
-from lance_conformance import corpus
-from lance_conformance.corpus import INDEX, Corpus, make_corpus, plan
+from lance_conformance.random_files import corpus
+from lance_conformance.random_files.corpus import INDEX, Corpus, make_corpus, plan
 from lance_conformance.random_files.identity import IDENTICAL, TRAINED, compare_files
 from lance_conformance.random_files.oracle_child import OracleChild
 from lanceref_spark.jobs import Loop, Processes

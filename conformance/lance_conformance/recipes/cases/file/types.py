@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from lanceref.core.file_versions import V2_1, V2_2, V2_3, FileVersion
 
+from lance_conformance.random_files.testing_package import testing_module
 from lance_conformance.recipes.columns import PACKED, TEMPORAL
 from lance_conformance.recipes.constructors import case, cases
 from lance_conformance.recipes.model import DATA, Input, Maker, Recipe
 from lance_conformance.recipes.oracle_files import column, file, stored
-from lance_conformance.testing_package import testing_module
 
 _STRUCTS = [{"a": 1, "b": "x", "c": True}, None, {"a": 3, "b": None, "c": False}]
 _TABLE = pa.table({"s": pa.array(_STRUCTS), "t": pa.array([7, 8, 9], pa.int16())})

@@ -24,6 +24,7 @@ from lanceref_spark.jobs import Executor
 
 from lance_conformance.random_files.oracle_child import OracleChild
 from lance_conformance.random_files.readings import file_differences
+from lance_conformance.random_files.testing_package import testing_module
 from lance_conformance.random_files.writers import (
     VERSIONS,
     Sample,
@@ -31,7 +32,6 @@ from lance_conformance.random_files.writers import (
     write_by_oracle,
     write_by_reference,
 )
-from lance_conformance.testing_package import testing_module
 
 INDEX = "CORPUS.jsonl"
 """Name of the index."""
