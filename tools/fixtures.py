@@ -34,8 +34,8 @@ from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.judging.checks import applicable_expectation
 from lance_conformance.judging.scenario import run_scenario
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol.adapter_output import read_output
 from lance_conformance.protocol.input_copy import copy_input
+from lance_conformance.protocol.output import read_output
 from lance_conformance.protocol.session import Claims, RequestResult
 from lance_conformance.recipes.apply_change import apply
 from lance_conformance.recipes.build import read_files

@@ -21,8 +21,7 @@ from lance_conformance.judging.runner import CaseResult, CheckResult
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import Claims, Session
 from lance_conformance.reports.jsonl import Run
-from lance_conformance.suite import suite_file
-from lance_conformance.suite.cases import Case
+from lance_conformance.suite import cases, suite_file
 
 FAKE = Path(__file__).parent / "fakes" / "fake.py"
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
@@ -170,17 +169,17 @@ def claims() -> Callable[..., Claims]:
 
 
 @pytest.fixture
-def make_case(tmp_path: Path) -> Callable[..., Case]:
+def make_case(tmp_path: Path) -> Callable[..., cases.Case]:
     """A maker of cases that exist only as manifests; arguments replace parts of it."""
 
-    def make(case_id: str = READ, kind: str = "read-file", **parts: object) -> Case:
-        return Case(tmp_path, {**_manifest(case_id, kind, b"{}"), **parts})
+    def make(case_id: str = READ, kind: str = "read-file", **parts: object) -> cases.Case:
+        return cases.Case(tmp_path, {**_manifest(case_id, kind, b"{}"), **parts})
 
     return make
 
 
 @pytest.fixture
-def make_result(make_case: Callable[..., Case]) -> Callable[..., CaseResult]:
+def make_result(make_case: Callable[..., cases.Case]) -> Callable[..., CaseResult]:
     """A maker of results: id, outcome, and what differs in the manifest."""
 
     def make(

@@ -7,14 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from lance_conformance.comparison.accepted_types import canonical_type, schema_difference
-from lance_conformance.protocol import ipc_size
-from lance_conformance.protocol.adapter_output import (
-    BASE_BYTES,
-    InvalidOutput,
-    output_limit,
-    read_output,
-)
-from lance_conformance.protocol.decoded_size import decoded_bytes
+from lance_conformance.protocol import decoded_size, ipc_size
+from lance_conformance.protocol.output import BASE_BYTES, InvalidOutput, output_limit, read_output
 from lance_conformance.suite.json_tables import to_json
 
 REPEATED = pa.array(["x" * 9000] * 9).dictionary_encode()
@@ -151,7 +145,7 @@ VIEWS = pa.ListViewArray.from_arrays(
 )
 def test_each_row_counts_what_it_shows(array, size):
     """A value counts in each row that repeats it; types that repeat nothing count nothing."""
-    assert size == decoded_bytes(pa.table({"a": array}))
+    assert size == decoded_size.decoded_bytes(pa.table({"a": array}))
 
 
 PLENTY = 2**60

@@ -7,14 +7,9 @@ from pathlib import Path
 
 import pytest
 from lance_conformance import resources, schemas
-from lance_conformance.suite import cases, levels
+from lance_conformance.suite import cases, levels, requirements
 from lance_conformance.suite.cases import Case, CaseError, Selection
 from lance_conformance.suite.profiles import is_active, is_core, profile
-from lance_conformance.suite.requirements import (
-    contradicts_claims,
-    main_operation,
-    missing_requirement,
-)
 
 
 def test_cases_come_in_the_order_of_ids(toy_suite):
@@ -111,7 +106,7 @@ def test_selection_by_id_and_clause(make_case):
 )
 def test_operation_follows_from_the_kind(make_case, kind, case_input, op):
     """A manifest that names no operation has that of its kind and input."""
-    assert op == main_operation(make_case(kind=kind, requires={}, input=case_input))
+    assert op == requirements.main_operation(make_case(kind=kind, requires={}, input=case_input))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +125,7 @@ def test_first_requirement_that_is_not_claimed(make_case, claims, requires, lack
     claimed = claims(file__read={"versions": ["2.0"]})
     claimed.hello.update(types={"exclude": ["map"]}, encodings={"exclude": ["fsst"]})
 
-    assert lacking == missing_requirement(make_case(requires=requires), claimed)
+    assert lacking == requirements.missing_requirement(make_case(requires=requires), claimed)
 
 
 @pytest.mark.parametrize(
@@ -146,17 +141,17 @@ def test_what_is_asked_of_a_read_is_claimed_apart(make_case, claims, args, lacki
     """A case with a filter, single rows or columns needs an adapter that says it has them."""
     case = make_case(input={"path": "data.lance", "args": args})
 
-    assert lacking == missing_requirement(case, claims(file__read={"ranges": True}))
-    assert missing_requirement(case, claims(file__read=claim)) is None
+    assert lacking == requirements.missing_requirement(case, claims(file__read={"ranges": True}))
+    assert requirements.missing_requirement(case, claims(file__read=claim)) is None
 
 
 def test_taking_back_what_was_claimed(make_case):
     """Refusing the operation, version or type of the case contradicts; another feature does not."""
     case = make_case(requires={"op": "file.read", "file_version": "2.0", "types": ["map"]})
 
-    assert all(contradicts_claims(case, feature) for feature in ("file.read", "2.0", "map"))
-    assert not contradicts_claims(case, "pages with 7 layers")
-    assert not contradicts_claims(make_case(requires={}), "")
+    assert all(requirements.contradicts_claims(case, one) for one in ("file.read", "2.0", "map"))
+    assert not requirements.contradicts_claims(case, "pages with 7 layers")
+    assert not requirements.contradicts_claims(make_case(requires={}), "")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +169,7 @@ def test_every_step_is_claimed(make_case, claims, step, lacking):
     case = make_case(requires={"op": "mutate"}, input={"uri": "dataset", "steps": [step]})
     claimed = claims(commit__apply={"operations": ["Append"]}, mutate={"verbs": ["delete"]})
 
-    assert (lacking and f"operation {lacking}") == missing_requirement(case, claimed)
+    assert (lacking and f"operation {lacking}") == requirements.missing_requirement(case, claimed)
 
 
 @pytest.mark.parametrize(

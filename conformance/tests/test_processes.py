@@ -17,14 +17,8 @@ from xml.etree import ElementTree
 
 import pytest
 from lance_conformance import process_tree, schemas
-from lance_conformance.protocol.adapter_process import AdapterProcess
+from lance_conformance.protocol import adapter_process, scratch
 from lance_conformance.protocol.input_copy import copy_input, is_unchanged, take_snapshot
-from lance_conformance.protocol.scratch import (
-    fresh_folder,
-    make_accessible,
-    remove_folder,
-    scratch_folder,
-)
 from lance_conformance.reports import files
 from lance_conformance.reports.journal import CannotResume
 from lance_conformance.resources import fixtures
@@ -237,7 +231,7 @@ SHELL = "{limit} while read line; do echo $(ulimit -S -v) $(ulimit -H -v); done"
 
 def limits(limit: str, memory_mb: int, folder: Path) -> list[str]:
     """Return the soft and the hard limit of a process that sets `limit` at its start."""
-    process = AdapterProcess(["/bin/sh", "-c", SHELL.format(limit=limit)], folder)
+    process = adapter_process.AdapterProcess(["/bin/sh", "-c", SHELL.format(limit=limit)], folder)
     try:
         process.exchange(b"\n", 60)
         process.note_base_memory()
@@ -309,7 +303,7 @@ def kept(tmp_path: Path) -> Path:
 
 def test_a_scratch_folder_goes_with_all_it_holds(kept):
     """Locked folders too; links are not followed."""
-    with scratch_folder() as folder:
+    with scratch.scratch_folder() as folder:
         (folder / "a" / "b").mkdir(parents=True)
         (folder / "a" / "link").symlink_to(kept.parent)
         (folder / "a" / "b").chmod(0)
@@ -324,9 +318,9 @@ def test_a_fresh_folder_is_empty_and_its_own(kept, tmp_path, linked):
     """A link, a file or an old folder in its place, or in its parent's, gives way."""
     (tmp_path / linked).parent.mkdir(exist_ok=True)
     (tmp_path / linked).symlink_to(kept.parent)
-    first = fresh_folder(tmp_path / "parent", "1")
+    first = scratch.fresh_folder(tmp_path / "parent", "1")
     (first / "old").touch()
-    second = fresh_folder(tmp_path / "parent", "1")
+    second = scratch.fresh_folder(tmp_path / "parent", "1")
 
     assert first == second
     assert [] == list(second.iterdir())
@@ -339,9 +333,9 @@ def test_remove_and_open_up_take_what_is_there(kept, tmp_path):
     link = tmp_path / "link"
     link.symlink_to(kept.parent)
     kept.parent.chmod(0o755)
-    make_accessible(link)
-    remove_folder(link)
-    remove_folder(tmp_path / "none")
+    scratch.make_accessible(link)
+    scratch.remove_folder(link)
+    scratch.remove_folder(tmp_path / "none")
 
     assert 0o755 == kept.parent.stat().st_mode & 0o777
     assert kept.exists()

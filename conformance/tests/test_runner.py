@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 from lance_conformance.judging import runner
-from lance_conformance.judging.runner import Worker
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol import messages
 from lance_conformance.protocol.input_copy import copy_input
-from lance_conformance.protocol.messages import ProtocolError
 from lance_conformance.protocol.session import AdapterUnusable, Limits, Session
 from lance_conformance.recipes.build import build
 from lance_conformance.recipes.cases import RECIPES
 from lance_conformance.runs.suite_run import REFERENCE
 from lance_conformance.suite import cases
-from lance_conformance.suite.cases import Case
 
 READ, NEGATIVE, LINT = "toy/any/read/columns", "toy/any/read/neg-broken", "toy/any/read/odd"
 
@@ -40,11 +37,11 @@ OUTCOMES = {
 """Outcome of the case to read, by the mode of the fake."""
 
 
-def by_id(root: Path) -> dict[str, Case]:
+def by_id(root: Path) -> dict[str, cases.Case]:
     return {case.id: case for case in cases.load(root)}
 
 
-def impatient(case: Case) -> Case:
+def impatient(case: cases.Case) -> cases.Case:
     """The case with a second to answer."""
     return replace(case, manifest={**case.manifest, "limits": {"seconds": 1, "memory_mb": 512}})
 
@@ -57,7 +54,7 @@ def test_each_misbehaviour_has_its_outcome(mode, outcome, toy_suite, open_sessio
         case = by_id(toy_suite)[READ]
         if outcome == Outcome.TIMEOUT:
             case = impatient(case)
-        result = Worker(session).run(case)
+        result = runner.Worker(session).run(case)
 
         assert outcome == result.outcome, result.detail
         assert "perfect" != mode or result.detail == ""
@@ -69,7 +66,7 @@ def test_each_misbehaviour_has_its_outcome(mode, outcome, toy_suite, open_sessio
 def test_perfect_fake_passes_everything(toy_suite, open_session):
     """Reading, refusing and reporting as expected passes, check by check, in one process."""
     session = open_session("perfect")
-    worker = Worker(session)
+    worker = runner.Worker(session)
     results = {case.id: worker.run(case) for case in cases.load(toy_suite)}
 
     assert {Outcome.PASS} == {result.outcome for result in results.values()}
@@ -84,7 +81,7 @@ def test_perfect_fake_passes_everything(toy_suite, open_session):
 def test_reading_what_must_be_refused(toy_suite, open_session):
     """An `ok` to bytes that must be refused is accepts-invalid."""
     session = open_session("accepts-all")
-    result = Worker(session).run(by_id(toy_suite)[NEGATIVE])
+    result = runner.Worker(session).run(by_id(toy_suite)[NEGATIVE])
     session.close()
 
     assert Outcome.ACCEPTS_INVALID == result.outcome
@@ -92,7 +89,7 @@ def test_reading_what_must_be_refused(toy_suite, open_session):
 
 def test_death_leaves_its_words(toy_suite, open_session):
     """A crash reports the signal and the last standard error."""
-    result = Worker(open_session("crash")).run(by_id(toy_suite)[READ])
+    result = runner.Worker(open_session("crash")).run(by_id(toy_suite)[READ])
 
     assert "SIGSEGV" in result.detail
     assert "about to die" in result.stderr
@@ -117,7 +114,7 @@ def test_isolation_starts_a_process_per_case(toy_suite, open_session):
     """With isolation every case has a process of its own."""
     session = open_session("perfect")
     for case in cases.load(toy_suite):
-        Worker(session, isolate=True).run(case)
+        runner.Worker(session, isolate=True).run(case)
     session.close()
 
     assert 3 == session.starts
@@ -156,7 +153,7 @@ def test_each_actor_of_a_case_is_a_process_of_its_own(tmp_path):
     (case,) = cases.load(root)
     before = (case.folder / "case.json").read_bytes()
     session = Session(REFERENCE, tmp_path / "scratch")
-    result = Worker(session).run(case)
+    result = runner.Worker(session).run(case)
 
     assert Outcome.PASS == result.outcome, result.detail
     assert ["step 1", "step 2", "self", "reference", "manifest"] == [c.name for c in result.checks]
@@ -212,7 +209,7 @@ def test_message_survives_the_line():
 )
 def test_line_that_is_no_message(line):
     """Anything but a JSON object in UTF-8 of at most 1 MiB is a protocol error."""
-    with pytest.raises(ProtocolError):
+    with pytest.raises(messages.ProtocolError):
         messages.decode(line)
 
 

@@ -14,14 +14,8 @@ import pytest
 from lance_conformance.adapters.reference import in_process
 from lance_conformance.adapters.server import write_table
 from lance_conformance.cli import app
-from lance_conformance.judging.manifest_facts import first_mismatch
-from lance_conformance.judging.scenario import run_scenario, step_outcome
-from lance_conformance.judging.writer_output import (
-    OWNERSHIP,
-    REFERENCE_READ,
-    VALIDITY,
-    judge_output,
-)
+from lance_conformance.judging import manifest_facts, scenario, writer_output
+from lance_conformance.judging.writer_output import OWNERSHIP, REFERENCE_READ, VALIDITY
 from lance_conformance.outcomes import Outcome
 from lance_conformance.protocol.session import RequestResult
 from lance_conformance.suite.cases import Case
@@ -48,7 +42,7 @@ REFUSAL = {"reject": {"stage": "metadata", "message": ""}}
 )
 def test_what_became_of_a_step(response, after, expected):
     """The kind of refusal follows from the response, commits from the versions on disk."""
-    assert expected == step_outcome(response, {"read_version": "2"}, [1, 2], after)
+    assert expected == scenario.step_outcome(response, {"read_version": "2"}, [1, 2], after)
 
 
 def _ask(actor: str, op: str, fields: Mapping[str, object]) -> RequestResult:
@@ -74,7 +68,7 @@ DELETE = {"predicate": "a = 2"}
 def test_the_table_is_read_by_both_and_validated(tmp_path):
     """Each look at what a step left is a check of its own."""
     case = _case(tmp_path, "delete", DELETE, manifest={"version": "2", "indices": []})
-    done = list(run_scenario(case, case.manifest["expect"][0], _table(tmp_path), _ask))
+    done = list(scenario.run_scenario(case, case.manifest["expect"][0], _table(tmp_path), _ask))
 
     assert ["step 1", "self", "reference", "manifest"] == [one.name for one in done]
     assert {Outcome.PASS} == {one.verdict.outcome for one in done}
@@ -92,7 +86,7 @@ def test_the_table_is_read_by_both_and_validated(tmp_path):
 def test_what_is_not_as_expected_fails(args, expected, where, tmp_path):
     """Another row, another version, a commit that was to be refused, a refusal."""
     case = _case(tmp_path, "delete", args, **expected)
-    done = list(run_scenario(case, case.manifest["expect"][0], _table(tmp_path), _ask))
+    done = list(scenario.run_scenario(case, case.manifest["expect"][0], _table(tmp_path), _ask))
     wrong = [one.name for one in done if one.verdict.outcome != Outcome.PASS]
 
     assert where == wrong[0]
@@ -122,7 +116,7 @@ def test_what_is_left_may_be_anything(damage, message, tmp_path):
             damage(root)
         return answer
 
-    *_, last = run_scenario(case, case.manifest["expect"][0], root, ask)
+    *_, last = scenario.run_scenario(case, case.manifest["expect"][0], root, ask)
 
     outcome = Outcome.FAIL if message else Outcome.PASS
     assert (outcome, True) == (last.verdict.outcome, message in last.verdict.detail)
@@ -140,7 +134,7 @@ def test_a_subset_is_enough(expected, differs):
     """Expected facts must exist and be equal; lists are complete, null means absent."""
     found = {"a": "1", "b": [{"c": 1, "d": 2}, {"c": 5}]}
 
-    assert differs == (first_mismatch(expected, found, "manifest") is not None)
+    assert differs == (manifest_facts.first_mismatch(expected, found, "manifest") is not None)
 
 
 ROWS = pa.table({"a": pa.array([1, None, 3], pa.int64()), "s": ["x", "", None]})
@@ -164,7 +158,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def _wrong(output: Path, meant: Path) -> dict[str, tuple[str, ...]]:
-    return {answer.question: answer.wrong for answer in judge_output(output, meant) if answer.wrong}
+    answers = writer_output.judge_output(output, meant)
+    return {answer.question: answer.wrong for answer in answers if answer.wrong}
 
 
 def _with_hole(file: Path) -> None:

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 from lance_conformance import cli, resources
 from lance_conformance.suite import case_storage
-from lance_conformance.suite.case_storage import case_folder
 from lanceref.core.errors import LanceError
 from lanceref.proto import encodings_v2_1_pb2, file2_pb2, file_pb2, table_pb2
 from pylanceref.file import LanceFileReader
@@ -196,7 +195,7 @@ def test_the_reader_imports_nothing_of_the_reference():
 @pytest.mark.parametrize(("number", "entry", "case"), QUESTIONS)
 def test_a_rung_answers_its_cases(readers, number, entry, case):
     """Valid data is read equal, damaged data is refused."""
-    folder = case_folder(ROOT / "fixtures" / case)
+    folder = case_storage.case_folder(ROOT / "fixtures" / case)
     described = json.loads((folder / "case.json").read_text(encoding="utf-8"))
     path = str(folder / (described["input"].get("path") or described["input"]["uri"]))
     ask = readers[number - 1][entry]

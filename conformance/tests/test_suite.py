@@ -7,7 +7,6 @@ import zipfile
 import pytest
 from lance_conformance import resources
 from lance_conformance.suite import case_storage, subset, suite_file
-from lance_conformance.suite.case_storage import LayoutError, case_folder, materialise, read_case
 
 CASE = "toy/any/read/columns"
 
@@ -101,12 +100,12 @@ def test_a_packed_case_becomes_a_plain_folder(parent):
     """So does a path below it; what exists is returned as it is."""
     home = resources.fixtures() / "table/any/fragments/version-2-0"
 
-    assert b"0123456789" == (case_folder(parent) / "dataset/x").read_bytes()
+    assert b"0123456789" == (case_storage.case_folder(parent) / "dataset/x").read_bytes()
     assert (home / "files.zip").is_file()
     assert not (home / "dataset").exists()
-    assert materialise(home / "dataset/_versions").is_dir()
-    assert home / "case.json" != materialise(home / "case.json")
-    assert home / "files.zip" == materialise(home / "files.zip")
+    assert case_storage.materialise(home / "dataset/_versions").is_dir()
+    assert home / "case.json" != case_storage.materialise(home / "case.json")
+    assert home / "files.zip" == case_storage.materialise(home / "files.zip")
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"id": 3, "stored": 4}'])
@@ -114,8 +113,8 @@ def test_a_manifest_that_is_none_is_refused(tmp_path, text):
     """A path below a folder with another `case.json` is no case of ours."""
     (tmp_path / "case.json").write_text(text)
 
-    with pytest.raises(LayoutError, match=r"case\.json"):
-        materialise(tmp_path / "dataset")
+    with pytest.raises(case_storage.LayoutError, match=r"case\.json"):
+        case_storage.materialise(tmp_path / "dataset")
 
 
 def test_a_case_is_bounded_as_a_whole(tmp_path):
@@ -126,13 +125,13 @@ def test_a_case_is_bounded_as_a_whole(tmp_path):
     _pack(source, x=content)
     document = json.loads((home / "case.json").read_text())
     (home / "case.json").write_text(json.dumps({**document, "stored": {"from": ["a/b/c/source"]}}))
-    with pytest.raises(LayoutError, match="more than"):
-        read_case(home)
+    with pytest.raises(case_storage.LayoutError, match="more than"):
+        case_storage.read_case(home)
 
     both = _case(tmp_path, "both", {})
     _pack(both, a=b"1", **{"a/b": b"2"})
-    with pytest.raises(LayoutError, match="a file and a folder"):
-        read_case(both)
+    with pytest.raises(case_storage.LayoutError, match="a file and a folder"):
+        case_storage.read_case(both)
 
 
 def test_files_are_taken_from_other_cases_and_edited(parent, tmp_path):
@@ -142,9 +141,9 @@ def test_files_are_taken_from_other_cases_and_edited(parent, tmp_path):
         tmp_path, "edited", {"x": EDITED}, **{"from": ["a/b/c/parent"], "edits": _edit(CHANGES)}
     )
 
-    assert b"0123456789" == read_case(taken)["dataset/y"]
-    assert b"01xy56789!" == read_case(edited)["dataset/x"]
-    assert "stored" not in json.loads(read_case(edited)["case.json"])
+    assert b"0123456789" == case_storage.read_case(taken)["dataset/y"]
+    assert b"01xy56789!" == case_storage.read_case(edited)["dataset/x"]
+    assert "stored" not in json.loads(case_storage.read_case(edited)["case.json"])
 
 
 def test_rows_of_a_step_are_equal_to_a_file_that_is_kept(parent, tmp_path):
@@ -155,9 +154,9 @@ def test_rows_of_a_step_are_equal_to_a_file_that_is_kept(parent, tmp_path):
         tmp_path, "other", {}, **{"from": ["a/b/c/parent"], "edits": [{**same, "changes": CHANGES}]}
     )
 
-    assert b"0123456789" == read_case(home)["input.arrow"]
-    with pytest.raises(LayoutError, match="another hash"):
-        read_case(other)
+    assert b"0123456789" == case_storage.read_case(home)["input.arrow"]
+    with pytest.raises(case_storage.LayoutError, match="another hash"):
+        case_storage.read_case(other)
 
 
 @pytest.mark.parametrize(
@@ -180,8 +179,8 @@ def test_a_layout_that_cannot_be_followed_is_refused(parent, tmp_path, files, st
     """Missing contents, names that lead out, and edits past the end or with another hash."""
     home = _case(tmp_path, "hostile", files, **stored)
 
-    with pytest.raises(LayoutError, match=message):
-        read_case(home)
+    with pytest.raises(case_storage.LayoutError, match=message):
+        case_storage.read_case(home)
 
 
 def test_a_link_in_the_place_of_another_case_is_not_followed(tmp_path):
@@ -193,8 +192,8 @@ def test_a_link_in_the_place_of_another_case_is_not_followed(tmp_path):
     (home / "link").symlink_to(outside / "case.json")
 
     assert ["case.json"] == list(case_storage.own_files(home))
-    with pytest.raises(LayoutError, match="not below"):
-        read_case(home)
+    with pytest.raises(case_storage.LayoutError, match="not below"):
+        case_storage.read_case(home)
 
 
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "c:x", "a\\x"])
@@ -202,18 +201,18 @@ def test_an_archive_keeps_to_its_folder(parent, name):
     """A member with such a name is refused before anything is written."""
     _pack(parent, **{name: b"1"})
 
-    with pytest.raises(LayoutError, match="not a name inside"):
-        case_folder(parent)
+    with pytest.raises(case_storage.LayoutError, match="not a name inside"):
+        case_storage.case_folder(parent)
 
 
 def test_an_archive_is_bounded(parent):
     """Too many bytes once unpacked, and bytes that are no archive."""
     _pack(parent, **{"dataset/x": bytes(2**26 + 1)})
-    with pytest.raises(LayoutError, match="more than"):
-        read_case(parent)
+    with pytest.raises(case_storage.LayoutError, match="more than"):
+        case_storage.read_case(parent)
     (parent / "files.zip").write_bytes(b"PK")
-    with pytest.raises(LayoutError, match="not an archive"):
-        read_case(parent)
+    with pytest.raises(case_storage.LayoutError, match="not an archive"):
+        case_storage.read_case(parent)
 
 
 FULL = {"suite": "1", "cases": {"a": "1", "b": "2", "c": "3"}}

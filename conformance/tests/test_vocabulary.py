@@ -11,7 +11,6 @@ import pytest
 from lance_conformance import oracle, resources, schemas
 from lance_conformance.adapters.server import write_table
 from lance_conformance.commands import executors
-from lance_conformance.commands.executors import create_executor
 from lance_conformance.specification import divergences, register
 from lance_conformance.suite.derived_requirements import derive
 from lance_conformance.suite.vocabulary import ENCODINGS, FEATURES, INDICES, TYPES, type_words
@@ -166,4 +165,4 @@ def test_what_spark_misses_is_named(monkeypatch, missing, message):
     monkeypatch.setattr(executors, "find_spec", present.get)
     monkeypatch.setattr(executors.shutil, "which", lambda name: None)
     with pytest.raises(ExtraMissing, match=message):
-        create_executor(None, "local[2]", "")
+        executors.create_executor(None, "local[2]", "")

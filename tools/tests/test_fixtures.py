@@ -14,7 +14,6 @@ import release
 from hatchling.builders.wheel import WheelBuilder
 from lance_conformance import __version__, resources
 from lance_conformance.suite import case_storage, suite_file
-from lance_conformance.suite.case_storage import case_folder
 from sources import ROOT
 from wheel_fixtures import TARGET, Fixtures, write_archive
 
@@ -30,11 +29,9 @@ IDS = (PARENT, NEGATIVE, LINT)
 def few(tmp_path, monkeypatch) -> Path:
     """A suite of three cases, which the checks take for the real one."""
     for case_id in IDS:
-        shutil.copytree(case_folder(ROOT / "fixtures" / case_id), tmp_path / case_id)
+        shutil.copytree(case_storage.case_folder(ROOT / "fixtures" / case_id), tmp_path / case_id)
         manifest = tmp_path / case_id / "case.json"
-        manifest.write_text(
-            suite_file.canonical_text(json.loads(manifest.read_text("utf-8"))), "utf-8"
-        )
+        manifest.write_text(suite_file.canonical_text(json.loads(manifest.read_bytes())), "utf-8")
     suite_file.write_suite(tmp_path)
     monkeypatch.setattr(fixtures, "FIXTURES", tmp_path)
     monkeypatch.setattr(fixtures, "MINIMUM_CASES", 3)
@@ -176,7 +173,7 @@ def test_the_wheel_does_without_the_test_data():
     files = {one.distribution_path: Path(one.path) for one in builder.recurse_included_files()}
     modules = {name: path for name, path in files.items() if name.endswith(".py")}
 
-    assert {"lanceref/__init__.py", "lance_conformance/corpus.py"} <= modules.keys()
+    assert {"lanceref/__init__.py", "lance_conformance/random_files/corpus.py"} <= modules.keys()
     assert [] == [name for name in files if name.startswith("lanceref_testing")]
     assert [] == [name for name, path in modules.items() if "lanceref_testing" in _imported(path)]
 

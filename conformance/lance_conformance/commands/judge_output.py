@@ -12,7 +12,7 @@ import typer
 from lance_conformance.commands.validate import Format
 from lance_conformance.judging.writer_output import OutputCheck
 from lance_conformance.judging.writer_output import judge_output as judge
-from lance_conformance.protocol.adapter_output import InvalidOutput
+from lance_conformance.protocol.output import InvalidOutput
 from lance_conformance.untrusted_text import printable
 
 Results = list[tuple[Path, list[OutputCheck]]]

@@ -22,8 +22,8 @@ from lance_conformance.judging.checks import (
     Survives,
 )
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol.adapter_output import InvalidOutput, output_limit, read_output
 from lance_conformance.protocol.messages import Message
+from lance_conformance.protocol.output import InvalidOutput, output_limit, read_output
 from lance_conformance.suite import violation_policy
 from lance_conformance.suite.cases import Case
 from lance_conformance.suite.requirements import contradicts_claims

@@ -18,8 +18,8 @@ from lanceref.inspection import CHECKS, explain, validate
 
 from lance_conformance.adapters.reference import in_process
 from lance_conformance.comparison.table_diff import first_difference
-from lance_conformance.protocol.adapter_output import InvalidOutput, output_limit, read_output
 from lance_conformance.protocol.messages import Message
+from lance_conformance.protocol.output import InvalidOutput, output_limit, read_output
 from lance_conformance.protocol.scratch import scratch_folder
 from lance_conformance.protocol.session import DEFAULT_LIMITS, Session
 

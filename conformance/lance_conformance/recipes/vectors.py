@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lance_conformance.adapters import index_search
 from lance_conformance.oracle import lance
-from lance_conformance.protocol.adapter_output import read_output
+from lance_conformance.protocol.output import read_output
 from lance_conformance.recipes.edits import THIRD, index
 from lance_conformance.recipes.handmade_files import edited
 from lance_conformance.recipes.model import Input, Request

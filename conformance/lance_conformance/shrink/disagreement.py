@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lance_conformance.comparison.table_diff import first_difference
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol.adapter_output import InvalidOutput, read_output
+from lance_conformance.protocol.output import InvalidOutput, read_output
 from lance_conformance.protocol.session import Limits, Session
 from lance_conformance.recipes.model import DATA
 

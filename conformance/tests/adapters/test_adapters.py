@@ -19,8 +19,7 @@ from lance_conformance.adapters.server import Message, Unsupported, write_table
 from lance_conformance.adapters.table_scan import hello_message, operations
 from lance_conformance.judging.runner import Worker
 from lance_conformance.outcomes import Outcome
-from lance_conformance.protocol.adapter_output import read_output
-from lance_conformance.protocol.messages import request_problems, response_problems
+from lance_conformance.protocol import messages, output
 from lance_conformance.protocol.session import Limits, Session
 from lance_conformance.recipes.scenario_plans import commit
 from pylanceref.fragment import write_fragments
@@ -66,7 +65,7 @@ def test_every_claimed_operation_answers(name, tmp_path):
 
     def table(op: str, **fields: object) -> list[int]:
         ask(op, out=str(out), **fields)
-        return list(read_output(out)["a"].to_pylist())
+        return list(output.read_output(out)["a"].to_pylist())
 
     assert list(range(10)) == table("file.read", path=path)
     assert [2, 3] == table("file.read", path=path, ranges=[["2", "4"]], columns=["a"])
@@ -121,8 +120,8 @@ def test_messages_keep_to_the_protocol(tmp_path):
     table = pa.table({"a": [1]})
     body = operations(lambda scan: table)["dataset.read"]({"uri": "t", "out": out})
 
-    assert [] == response_problems("hello", {"id": 0, "ok": hello})
-    assert [] == response_problems("dataset.read", {"id": 1, "ok": body})
+    assert [] == messages.response_problems("hello", {"id": 0, "ok": hello})
+    assert [] == messages.response_problems("dataset.read", {"id": 1, "ok": body})
     with pa.OSFile(out) as source:
         assert table == pa.ipc.open_file(source).read_all()
 
@@ -179,9 +178,9 @@ def test_template_is_short(name):
 
 def _ask(op: str, **fields: object) -> dict[str, Any]:
     """Ask the reference; both messages keep to the schema."""
-    assert [] == request_problems({"id": 1, "op": op, **fields})
+    assert [] == messages.request_problems({"id": 1, "op": op, **fields})
     response = reference.in_process(op, fields)
-    assert [] == response_problems(op, {"id": 1, **response})
+    assert [] == messages.response_problems(op, {"id": 1, **response})
     return response
 
 

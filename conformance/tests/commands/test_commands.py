@@ -11,8 +11,7 @@ from lance_conformance.bench.figures import Figure
 from lance_conformance.bench.goals import GOALS
 from lance_conformance.cli import app
 from lance_conformance.commands import options
-from lance_conformance.suite import suite_file
-from lance_conformance.suite.case_storage import case_folder
+from lance_conformance.suite import case_storage, suite_file
 from typer.testing import CliRunner
 
 FLOOR = next(goal.floor for goal in GOALS if goal.name == "P1")
@@ -55,7 +54,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 def one_case(tmp_path):
     """A folder of fixtures with a single case."""
     name = "file/2.1/miniblock/int32"
-    shutil.copytree(case_folder(FIXTURES / name), tmp_path / name)
+    shutil.copytree(case_storage.case_folder(FIXTURES / name), tmp_path / name)
     return tmp_path
 
 

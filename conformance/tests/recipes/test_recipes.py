@@ -9,8 +9,7 @@ import pytest
 from lance_conformance.recipes.build import build, clauses_shown, read_files
 from lance_conformance.recipes.model import DATA, Input, Negative, Positive, SpanPatch
 from lance_conformance.recipes.oracle_files import column, file
-from lance_conformance.suite import suite_file
-from lance_conformance.suite.hexmap import build_hexmap
+from lance_conformance.suite import hexmap, suite_file
 from lanceref.storage import BytesSource
 from pylanceref.file import LanceFileReader
 
@@ -119,7 +118,7 @@ def test_what_exists_is_kept(built):
 
 def test_a_hexmap_names_every_byte():
     """Ranges meet each other from the first byte to the last."""
-    rows = [line.split(" ", 4) for line in build_hexmap(BYTES).splitlines()]
+    rows = [line.split(" ", 4) for line in hexmap.build_hexmap(BYTES).splitlines()]
     ends = [int(row[1]) for row in rows]
 
     assert [0, *ends[:-1]] == [int(row[0]) for row in rows]
