@@ -88,7 +88,7 @@ def _marks(nodes: list[ast.expr]) -> frozenset[str]:
     return frozenset(mark for mark in MARKED.values() if f"pytest.mark.{mark}" in text)
 
 
-CASES_DOOR = "lance_conformance.case_storage"
+CASES_DOOR = "lance_conformance.suite.case_storage"
 """Module from which tests of the reference take the folders of frozen cases."""
 
 

@@ -1,4 +1,6 @@
-"""Layers: which package may import which, the order of the folders of `lanceref`, and no circles.
+"""Layers: which package may import which, the order of the folders of two, and no circles.
+
+The two are `lanceref`, the format, and `lance_conformance`, the suite.
 
 An import counts wherever it lies: inside a function and under TYPE_CHECKING too.
 
@@ -21,8 +23,11 @@ PACKAGES: dict[str, frozenset[str]] = {
     "lanceref_spark": frozenset({"lanceref", "pylanceref"}),
     "lanceref_testing": frozenset({"lanceref"}),
     "pyspark_lance_reference": frozenset({"lanceref_spark"}),
+    "lance_conformance": frozenset(
+        {"lanceref", "pylanceref", "lanceref_spark", "lanceref_testing"}
+    ),
 }
-"""Packages below `reference/`, and those that each may import."""
+"""Packages below `reference/` and `conformance/`, and those that each may import."""
 
 FOLDERS = [
     "proto",
@@ -47,6 +52,35 @@ FOLDERS = [
 ]
 """Folders of `lanceref`, lowest first: each imports from those before it. Last comes the root."""
 
+SUITE_FOLDERS = [
+    "schemas",
+    "adapters",
+    "comparison",
+    "specification",
+    "protocol",
+    "suite",
+    "judging",
+    "reports",
+    "runs",
+    "coverage",
+    "views",
+    "random_files",
+    "matrix",
+    "recipes",
+    "shrink",
+    "bench",
+    "gate",
+    "campaigns",
+    "commands",
+]
+"""Folders of `lance_conformance`, lowest first. Before them comes the root: what all may import."""
+
+TOP = ""
+"""The root of a package in its order."""
+
+ORDERS = {"lanceref": [*FOLDERS, TOP], "lance_conformance": [TOP, *SUITE_FOLDERS]}
+"""Packages whose folders have an order, lowest first."""
+
 Graph = Mapping[str, Mapping[str, int]]
 """Modules, and the line where each imports another."""
 
@@ -68,14 +102,21 @@ def wrong_arrow(module: str, target: str) -> str | None:
     own, other = module.split(".", maxsplit=1)[0], target.split(".", maxsplit=1)[0]
     if own != other:
         return None if other in PACKAGES[own] else f"{own} imports {target}"
-    if own == "lanceref" and _height(module) < _height(target):
+    if own in ORDERS and _height(module) < _height(target):
         return f"{module} imports {target} of a folder above"
     return None
 
 
 def _height(module: str) -> int:
-    folder = f"{module}.".split(".")[1]
-    return FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS)
+    package, folder = f"{module}.".split(".")[:2]
+    order = ORDERS[package]
+    return order.index(folder if folder in order else TOP)
+
+
+def _has_place(source: Source) -> bool:
+    """Whether a file is at the root of its package, or in a folder with a place in the order."""
+    package, *folders = source.name.split("/")[1:-1]
+    return package not in ORDERS or not folders or folders[0] in ORDERS[package]
 
 
 def circles(graph: Graph) -> list[list[str]]:
@@ -107,8 +148,8 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def check(root: Path) -> list[Finding]:
-    """Check every module of the packages below `reference/`."""
-    folders = [f"reference/{name}" for name in PACKAGES]
+    """Check every module of the packages."""
+    folders = [f"{home}/{name}" for home in ("reference", "conformance") for name in PACKAGES]
     sources = {source.module: source for source in python_files(root, *folders)}
     graph = graph_of(sources)
     findings = [
@@ -116,6 +157,11 @@ def check(root: Path) -> list[Finding]:
         for module, targets in graph.items()
         for target, line in targets.items()
         if (wrong := wrong_arrow(module, target)) is not None
+    ]
+    findings += [
+        Finding(source.name, 0, "its folder has no place in the order of the package")
+        for source in sources.values()
+        if not _has_place(source)
     ]
     for circle in circles(graph):
         text = f"a circle of {len(circle)} modules: {', '.join(circle)}"

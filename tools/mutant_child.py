@@ -66,7 +66,7 @@ LIVE = (
     "lanceref",
     "pylanceref",
     "lance_conformance.adapters.reference",
-    "lance_conformance.runner",
+    "lance_conformance.judging.runner",
 )
 """Packages that a judge imports, with all their modules."""
 
