@@ -290,7 +290,7 @@ class _Run:
                 response: Message = {"id": 0, **reference.in_process(op, fields)}
                 return RequestResult(response)
 
-            def another(self, name: str) -> Session:
+            def new_session(self, name: str) -> Session:
                 return InProcess((), self.scratch / name)
 
             def restart(self) -> None:

@@ -118,7 +118,7 @@ def test_what_noticed_last_is_asked_first():
     assert ["a/7", "a/5"] == ordered(cases, ["a/7"], {"a/5": 9, "a/7": 8})[:2]
 
 
-CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32"]
+CASES = ["file/2.1/container/neg-length", "file/2.1/miniblock/int32", "txn/any/rows/two-appends"]
 FOOTER = Source(ROOT, ROOT / "reference/lanceref/file/container.py")
 MAGIC_CHECK = "magic.hex(), MAGIC.hex()"
 """What the check of the magic compares."""
