@@ -97,6 +97,12 @@ def changed_columns(fragment: LanceFragment, **others: Any) -> Op.Update:
     )
 
 
+def merge(fragments: list[LanceFragment]) -> Op.Merge:
+    """Stage a Merge that adds a column to fragments."""
+    merged = [one.merge_columns({"c": "a + 1"}) for one in fragments]
+    return Op.Merge([fragment for fragment, _ in merged], merged[0][1])
+
+
 Fragments = list[LanceFragment]
 Before = Callable[[str], Fragments]
 """Makes a table at a URI, and returns the fragments of its last version."""

@@ -39,12 +39,6 @@ def _no_rows(uri: str) -> commits.Fragments:
     return []
 
 
-def _merge(_uri: str, fragments: commits.Fragments) -> Op.BaseOperation:
-    """Add a column to fragments."""
-    merged = [one.merge_columns({"c": "a + 1"}) for one in fragments]
-    return Op.Merge([fragment for fragment, _ in merged], merged[0][1])
-
-
 def _other_fields(uri: str, _fragments: commits.Fragments) -> Op.BaseOperation:
     """Replace `a` of one fragment and `b` of the other at once."""
     each = (
@@ -132,7 +126,7 @@ _REFUSED: tuple[tuple[str, str, str, commits.Build], ...] = (
         stage(base, lambda *_: _config(field_metadata={9: _KEY}), ALL, version="2")),
     ("settings/same-base", "a base of a name that there is", "L.txn.op.update-bases", _same_base),
     ("misfits/merge-missing", "a Merge that leaves a fragment out", "L.txn.op.merge",
-        stage(base, lambda uri, held: _merge(uri, held[:1]), ALL, version="2")),
+        stage(base, lambda _, held: commits.merge(held[:1]), ALL, version="2")),
     ("misfits/restore-future", "a Restore of a version that does not exist", "L.txn.op.restore",
         stage(base, lambda *_: Op.Restore(9), ALL, version="2")),
     ("misfits/rewrite-stranger", "a Rewrite of a fragment that is not there", "L.txn.op.rewrite",
@@ -185,7 +179,7 @@ CASES: tuple[Recipe, ...] = (
         "L.table.flags.sticky", plan_of(stage(commits.base_and(commits.mixed),
                 lambda *_: Op.Restore(2), ALL, **commits.MIXED_FLAGS))),
     act("txn/any/columns/merge", "a Merge lists every fragment with its new file", "L.txn.op.merge",
-        plan_of(stage(base, _merge, commits.MERGED,
+        plan_of(stage(base, lambda _, held: commits.merge(held), commits.MERGED,
                 fields=[{"id": 0}, {"id": 1}, {"name": "c", "id": 2}],
                 fragments=[{"files": [{}, {"fields": [2]}]}] * 2))),
     act("txn/any/columns/project", "a Project keeps field ids and drops files without a field",
