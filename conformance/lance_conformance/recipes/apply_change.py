@@ -21,37 +21,25 @@ from lanceref.core.context import Context
 from lanceref.core.spans import Span
 from lanceref.data_file.data_file import DataFile, open_metadata
 from lanceref.inspection import explain_source
-from lanceref.proto import (
-    encodings_v2_0_pb2,
-    encodings_v2_1_pb2,
-    encodings_v2_3_pb2,
-    file2_pb2,
-    file_pb2,
-    index_pb2,
-    table_pb2,
-    transaction_pb2,
-)
+from lanceref.proto import file2_pb2, file_pb2, index_pb2, table_pb2, transaction_pb2
+from lanceref.proto.encodings_v2_0_pb2 import ArrayEncoding
+from lanceref.proto.encodings_v2_1_pb2 import PageLayout
+from lanceref.proto.encodings_v2_3_pb2 import PlanarLayout
 from lanceref.storage import BytesSource
 
 from lance_conformance.recipes.edits import update
 from lance_conformance.recipes.model import Change, MessageEdit, Remove, Rename, Resize, SpanPatch
 
-_PAGE_MESSAGES: dict[str, type[Message]] = {
-    "ArrayEncoding": encodings_v2_0_pb2.ArrayEncoding,
-    "PageLayout": encodings_v2_1_pb2.PageLayout,
-    "PlanarLayout": encodings_v2_3_pb2.PlanarLayout,
-}
+_PAGES: tuple[type[Message], ...] = (ArrayEncoding, PageLayout, PlanarLayout)
+_PAGE_MESSAGES = {kind.DESCRIPTOR.full_name: kind for kind in _PAGES}
 
 PADDING = b"H"
 """Padding between buffers."""
 
 _BUFFERS: dict[str, type[Message]] = {"IVF": index_pb2.IVF, "Tensor": index_pb2.Tensor}
 
-_SECTIONS: dict[str, type[Message]] = {
-    "manifest": table_pb2.Manifest,
-    "transaction": transaction_pb2.Transaction,
-    "index section": table_pb2.IndexSection,
-}
+_SECTIONS: dict[str, type[Message]] = {"transaction": transaction_pb2.Transaction,
+    "manifest": table_pb2.Manifest, "index section": table_pb2.IndexSection}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +125,7 @@ def _edit_page(message: Message, page: int, edit: Callable[[Message], None]) -> 
     assert isinstance(message, file2_pb2.ColumnMetadata)
     direct = message.pages[page].encoding.direct
     packed = AnyMessage.FromString(direct.encoding)
-    cls = _PAGE_MESSAGES[packed.type_url.rpartition(".")[2]]
+    cls = _PAGE_MESSAGES[packed.type_url[1:]]
     packed.value = _edited_bytes(packed.value, cls, edit)
     direct.encoding = packed.SerializeToString(deterministic=True)
 
@@ -159,18 +147,23 @@ def _rewrite_tail(
     for number, buffer in (moved or {}).items():
         buffers[number] = (len(out), len(buffer))
         out += buffer
-    first, entries = len(out), []
+    return closed(out, buffers, columns, data[-8:])
+
+
+def closed(
+    out: bytearray, buffers: list[tuple[int, int]], columns: list[bytes], version: bytes
+) -> bytes:
+    """Append column metadata, the tables of columns and of global buffers, and the footer."""
+    starts, entries = [len(out)], []
     for column in columns:
         entries.append((len(out), len(column)))
         out += column
-    starts = [first, len(out)]
-    for position, size in entries:
-        out += position.to_bytes(8, "little") + size.to_bytes(8, "little")
-    starts.append(len(out))
-    for position, size in buffers:
-        out += position.to_bytes(8, "little") + size.to_bytes(8, "little")
+    for table in (entries, buffers):
+        starts.append(len(out))
+        out += b"".join(number.to_bytes(8, "little") for entry in table for number in entry)
     out += b"".join(word.to_bytes(8, "little") for word in starts)
-    return bytes(out + data[-16:])
+    out += b"".join(len(table).to_bytes(4, "little") for table in (buffers, columns))
+    return bytes(out + version)
 
 
 def _edit_manifest(data: bytes, where: str, edit: Callable[[Message], None]) -> Edited:

@@ -190,12 +190,8 @@ def _header(case_id: str, title: str, kind: str) -> dict[str, Any]:
 
 def _requires(recipe: Positive, folder: Path, case_input: Mapping[str, Any]) -> dict[str, object]:
     """Return `requires`: the operation, the index type, and the words of the bytes."""
-    by_kind = {
-        "read-file": "file.read",
-        "metadata": "dataset.versions",
-        "index-search": "index.search",
-        "index-bytes": "index.dump",
-    }
+    by_kind = {"read-file": "file.read", "metadata": "dataset.versions"}
+    by_kind |= {"index-search": "index.search", "index-bytes": "index.dump"}
     requires: dict[str, object] = {"op": by_kind.get(recipe.kind, "dataset.read")}
     if recipe.index:
         requires["index"] = recipe.index

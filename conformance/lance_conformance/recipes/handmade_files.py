@@ -18,7 +18,7 @@ from lanceref.data_file.data_file import open_file
 from lanceref.proto import file2_pb2
 from lanceref.storage import BytesSource
 
-from lance_conformance.recipes.apply_change import apply
+from lance_conformance.recipes.apply_change import apply, closed
 from lance_conformance.recipes.model import DATA, Change, Files, Input, Maker, Request
 from lance_conformance.recipes.oracle_files import column, file
 
@@ -138,44 +138,20 @@ def rebuild(
                 pairs = zip(old.buffer_offsets, old.buffer_sizes, strict=True)
                 old.buffer_offsets[:] = [_append(out, data[at : at + n]) for at, n in pairs]
         messages.append(message.SerializeToString(deterministic=True))
-    return _close(out, data[descriptor.offset : descriptor.end], messages, data[-8:])
+    at, held = len(out), data[descriptor.offset : descriptor.end]
+    return closed(out + held, [(at, len(held))], messages, data[-8:])
 
 
 def _add_page(message: file2_pb2.ColumnMetadata, page: Page, out: bytearray) -> None:
-    added = message.pages.add(
-        buffer_offsets=[_append(out, buffer) for buffer in page.buffers],
-        buffer_sizes=[len(buffer) for buffer in page.buffers],
-        length=page.num_rows,
-        priority=page.first_row,
-    )
-    _set_direct(added.encoding, page.encoding)
+    offsets = [_append(out, buffer) for buffer in page.buffers]
+    added = message.pages.add(buffer_offsets=offsets, buffer_sizes=map(len, page.buffers))
+    added.length, added.priority = page.num_rows, page.first_row
+    value = page.encoding.SerializeToString(deterministic=True)
+    packed = AnyMessage(type_url=f"/{page.encoding.DESCRIPTOR.full_name}", value=value)
+    added.encoding.direct.encoding = packed.SerializeToString(deterministic=True)
 
 
 def _append(out: bytearray, buffer: bytes) -> int:
     at = len(out)
     out += buffer + b"H" * (-len(buffer) % ALIGNMENT)
     return at
-
-
-def _set_direct(encoding: file2_pb2.Encoding, message: Message) -> None:
-    packed = AnyMessage(
-        type_url=f"/{message.DESCRIPTOR.full_name}",
-        value=message.SerializeToString(deterministic=True),
-    )
-    encoding.direct.encoding = packed.SerializeToString(deterministic=True)
-
-
-def _close(out: bytearray, descriptor: bytes, messages: list[bytes], tail: bytes) -> bytes:
-    """Append descriptor, column metadata, both tables and the footer; `tail` has the version."""
-    globals_at = len(out)
-    out += descriptor
-    entries, first = [], len(out)
-    for message in messages:
-        entries.append((len(out), len(message)))
-        out += message
-    columns_at = len(out)
-    out += b"".join(words(at, size) for at, size in entries)
-    buffers_at = len(out)
-    out += words(globals_at, len(descriptor))
-    out += words(first, columns_at, buffers_at) + words(1, len(messages), width=4) + tail
-    return bytes(out)

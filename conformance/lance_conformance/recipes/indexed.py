@@ -74,14 +74,10 @@ class Indexed:
     def __call__(self, module: Any, uri: str) -> None:
         """Write the table and its index."""
         table = self.table
-        options = {"enable_stable_row_ids": True} if self.stable_row_ids else {}
-        dataset = module.write_dataset(
-            table.slice(0, INDEXED),
-            uri,
-            max_rows_per_file=ROWS_PER_FILE,
-            data_storage_version=self.version,
-            **options,
-        )
+        options = {"data_storage_version": self.version, "max_rows_per_file": ROWS_PER_FILE}
+        stable = self.stable_row_ids
+        rows = table.slice(0, INDEXED)
+        dataset = module.write_dataset(rows, uri, enable_stable_row_ids=stable, **options)
         create_index(module, dataset, COLUMN, self.type, self.parameters)
         dataset.delete(f"id = {DELETED}")
         module.write_dataset(table.slice(INDEXED), uri, mode="append")
@@ -106,7 +102,7 @@ def create_index(
     dataset.create_scalar_index(column, config(type_.lower(), dict(parameters)))
 
 
-def made(steps: Steps, expected: pa.Table, *, by: str = "oracle") -> Maker:
+def made(steps: Steps, expected: pa.Table | None, *, by: str = "oracle") -> Maker:
     """Return a maker of the files that `steps` write, and of the expected table."""
 
     def make() -> Input:
@@ -122,6 +118,11 @@ def all_rows(table: Indexed, *, by: str = "oracle") -> Maker:
     return made(table, table.table.take(rows), by=by)
 
 
+def ids(rows: Sequence[int]) -> pa.Table:
+    """Return the table of ids."""
+    return pa.table({"id": pa.array(rows, pa.int64())})
+
+
 def filtered(
     table: Indexed,
     sql: str,
@@ -130,30 +131,23 @@ def filtered(
     by: str = "oracle",
     used: bool | None = True,
     clauses: tuple[str, ...] = SEARCHED,
+    steps: Steps | None = None,
 ) -> Request:
-    """Return the request of a filter that finds ids; `used` None: index use is optional."""
-    return Request(
-        make=made(table, pa.table({"id": pa.array(rows, pa.int64())}), by=by),
-        kind="index-search",
-        args={"filter": {"sql": sql}, "columns": ["id"]},
-        facts={} if used is None else {"used": used},
-        index=table.type,
-        clauses=clauses,
-    )
+    """Return the request of a filter that finds ids; `used` None: index use is optional.
+
+    The table is written by `steps`, if given.
+    """
+    make, args = made(steps or table, ids(rows), by=by), {"filter": {"sql": sql}, "columns": ["id"]}
+    facts = {} if used is None else {"used": used}
+    return Request(make, "index-search", args, facts, table.type, clauses=clauses)
 
 
 def dump(
     table: Indexed, expected: pa.Table, *, by: str = "oracle", clauses: tuple[str, ...] = DUMP
 ) -> Request:
     """Return the request of the content of an index."""
-    return Request(
-        make=made(table, expected, by=by),
-        kind="index-bytes",
-        args={"index": NAME},
-        index=table.type,
-        order="any",
-        clauses=clauses,
-    )
+    make, args = made(table, expected, by=by), {"index": NAME}
+    return Request(make, "index-bytes", args, {}, table.type, "any", clauses=clauses)
 
 
 INTS = pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32())
@@ -184,6 +178,18 @@ def in_2_0(table: Indexed) -> Indexed:
 def then(table: Indexed, afterwards: Callable[[Any], object]) -> Indexed:
     """Return a table with a final step."""
     return replace(table, afterwards=afterwards)
+
+
+def at_once(
+    table: pa.Table, type_: str, parameters: Mapping[str, object], version: str, path: str = COLUMN
+) -> Steps:
+    """Return steps that write a table as one fragment, and then an index over all of it."""
+
+    def steps(module: Any, uri: str) -> None:
+        dataset = module.write_dataset(table, uri, data_storage_version=version)
+        create_index(module, dataset, path, type_, parameters)
+
+    return steps
 
 
 def before_rows(table: Indexed, each: int = 12) -> Steps:
@@ -220,15 +226,9 @@ def made_indices(release: str, index: Step, expected: pa.Table) -> Callable[[], 
 
 def early_index(release: str, type_: str, sql: str, rows: list[int], facts: bool = True) -> Request:
     """Return the request of a filter with an index that an old release has written."""
-    found = pa.table({"id": pa.array(rows, pa.int64())})
-    return Request(
-        make=made_indices(release, ("scalar", "c", type_), found),
-        kind="index-search",
-        args={"filter": {"sql": sql}, "columns": ["id"]},
-        facts={"used": True} if facts else {},
-        index=type_,
-        order="any",
-    )
+    query = filtered(Indexed(INTS, type_), sql, rows, used=facts or None, clauses=())
+    make = made_indices(release, ("scalar", "c", type_), ids(rows))
+    return replace(query, make=make, order="any")
 
 
 K1, B = 1.2, 0.75
@@ -273,11 +273,5 @@ def text_search(
     if not isinstance(found, pa.Table):
         ids, scored = pa.array([*found], pa.int64()), pa.array([*found.values()], pa.float32())
         found = pa.table({"id": ids, "_score": scored})
-    return Request(
-        make=made(steps, found, by=by),
-        kind="index-search",
-        args={"text": query, "columns": ["id"]},
-        index="INVERTED",
-        order="any",
-        tolerance=TOLERANCE,
-    )
+    make, args = made(steps, found, by=by), {"text": query, "columns": ["id"]}
+    return Request(make, "index-search", args, {}, "INVERTED", "any", TOLERANCE)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
+import pylanceref.file
 from pylanceref import LanceDataset
 
 from lance_conformance.matrix.library_worker import load, save
@@ -38,13 +39,15 @@ def file(
     data_cache_bytes: int | None = None,
     global_buffers: tuple[bytes, ...] = (),
     schema_metadata: Mapping[str, str] | None = None,
+    by: str = "oracle",
 ) -> Callable[[], Input]:
-    """Return a maker of a data file of `table`, written in `batches` equal calls."""
+    """Return a maker of a data file of `table`, written in `batches` equal calls, by a writer."""
 
     def make() -> Input:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, DATA)
-            with lance_file().LanceFileWriter(
+            module = lance_file() if by == "oracle" else pylanceref.file
+            with module.LanceFileWriter(
                 str(path), table.schema, version=version, data_cache_bytes=data_cache_bytes
             ) as writer:
                 step = max(1, -(-len(table) // batches))
@@ -55,7 +58,9 @@ def file(
                 for data in global_buffers:
                     writer.add_global_buffer(data)
             metadata = dict(table.schema.metadata or {}) | dict(schema_metadata or {})
-            return Input({DATA: path.read_bytes()}, table.replace_schema_metadata(metadata or None))
+            return Input(
+                {DATA: path.read_bytes()}, table.replace_schema_metadata(metadata or None), by
+            )
 
     return make
 

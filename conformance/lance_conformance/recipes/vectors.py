@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pylanceref
 from numpy.typing import NDArray
 
 from lance_conformance.adapters import index_search
 from lance_conformance.oracle import lance
 from lance_conformance.protocol.output import read_output
+from lance_conformance.recipes import indexed
 from lance_conformance.recipes.edits import THIRD, index
 from lance_conformance.recipes.handmade_files import edited
-from lance_conformance.recipes.model import Input, Request
-from lance_conformance.recipes.scenario_plans import files_below
+from lance_conformance.recipes.indexed import DELETED
+from lance_conformance.recipes.model import Input, Maker, Request
 
 COLUMN = "v"
 """Name of the column of vectors."""
@@ -32,9 +32,6 @@ COLUMN = "v"
 DIMENSION = 8
 INDEXED = 80
 """Rows that exist when the index is built, in two fragments."""
-
-DELETED = 7
-"""Id of a row that is deleted after the index is built."""
 
 ALL = INDEXED + 20
 """More rows than most tables have."""
@@ -128,14 +125,10 @@ class Vectors:
 
     def __call__(self, module: Any, uri: str) -> None:
         """Write the table and its index."""
-        options = {"enable_stable_row_ids": True} if self.stable_row_ids else {}
-        dataset = module.write_dataset(
-            self.table.slice(0, self.rows),
-            uri,
-            max_rows_per_file=self.rows // 2,
-            data_storage_version=self.version,
-            **options,
-        )
+        options = {"data_storage_version": self.version, "max_rows_per_file": self.rows // 2}
+        stable = self.stable_row_ids
+        rows = self.table.slice(0, self.rows)
+        dataset = module.write_dataset(rows, uri, enable_stable_row_ids=stable, **options)
         if self.build is not None:
             self.build(module, dataset)
         else:
@@ -171,28 +164,25 @@ class Vectors:
 
 def made(
     steps: Vectors, request: Mapping[str, object], expected: pa.Table | None, *, by: str
-) -> Callable[[], Input]:
+) -> Maker:
     """Return a maker of the files that `steps` write with the oracle or the reference.
 
     Without an expected table it is the result of the oracle.
     """
-
-    def make() -> Input:
-        with tempfile.TemporaryDirectory() as folder:
-            root = Path(folder, "table.lance")
-            steps(lance() if by == "oracle" else pylanceref, str(root))
-            table = oracle_answer(root, request, folder) if expected is None else expected
-            return Input(files_below(root), table, made_by=by)
-
-    return make
+    make = indexed.made(steps, expected, by=by)
+    return make if expected is not None else lambda: answered(make(), request)
 
 
-def oracle_answer(root: Path, request: Mapping[str, object], folder: str) -> pa.Table:
-    """Return the result of a search by the oracle."""
+def answered(base: Input, request: Mapping[str, object]) -> Input:
+    """Return files of a table with the oracle's result of a search in it."""
     search = index_search.operations(lance(), import_module("lance.query"))["index.search"]
-    out = Path(folder, "out.arrow")
-    search({"uri": str(root), "out": str(out), **request})
-    return read_output(out).combine_chunks()
+    with tempfile.TemporaryDirectory() as folder:
+        root, out = Path(folder, "table.lance"), Path(folder, "out.arrow")
+        for name, data in base.files.items():
+            root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
+            root.joinpath(name).write_bytes(data)
+        search({"uri": str(root), "out": str(out), **request})
+        return replace(base, table=read_output(out).combine_chunks())
 
 
 def nearest(
@@ -214,16 +204,9 @@ def nearest(
     plain = vectors.type.endswith("_FLAT") and vectors.each == 1
     plain = plain and not others and "range" not in parameters
     expected = vectors.truth(true) if plain or true is not None else None
-    return Request(
-        make=made(vectors, request, expected, by=by),
-        kind="index-search",
-        args=request,
-        facts={"used": True},
-        index=vectors.type,
-        order="any",
-        tolerance=tolerance,
-        clauses=clauses,
-    )
+    make, type_ = made(vectors, request, expected, by=by), vectors.type
+    facts = {"used": True}
+    return Request(make, "index-search", request, facts, type_, "any", tolerance, clauses)
 
 
 def oracle_search(vectors: Vectors, request: Mapping[str, object], **others: Any) -> Request:

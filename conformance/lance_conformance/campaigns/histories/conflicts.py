@@ -113,8 +113,8 @@ def _overlay(number: int, name: str, *offsets: int) -> Stage:
     """Return the stage of an overlay of a column for some rows of a fragment."""
 
     def stage(uri: str) -> object:
-        values, slug = [7] * len(offsets), f"overlay-{number}-{name}-{offsets[0]}"
-        file = commits.column_file(uri, name, values, "ab".index(name), slug)
+        rows, slug = pa.table({name: [7] * len(offsets)}), f"overlay-{number}-{name}-{offsets[0]}"
+        file = commits.data_file(uri, slug, rows, ["ab".index(name)])
         group = Op.DataOverlayGroup(number, [Op.DataOverlayFile(file, list(offsets))])
         return Op.DataOverlay([group])
 

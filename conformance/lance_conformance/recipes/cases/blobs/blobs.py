@@ -42,6 +42,11 @@ _SECOND = [b"abc", b"abcdef", b"0123456789abc", None, b"", b"ghijkl"]
 """Inline, packed, dedicated, null, empty, packed."""
 
 
+_KINDS = stored(_table(pa.field("b", _STORAGE, metadata=_THRESHOLDS),
+        [None if one is None else {"data": one} for one in _SECOND]),
+    holds=pa.table({"b": pa.array(_SECOND, pa.large_binary())}), version="2.2")  # fmt: skip
+
+
 def _prepared(rows: Sequence[dict[str, object] | None]) -> pa.Table:
     """Return a table of blobs that are stored before their rows, in objects of the table."""
     field = pa.field("b", PREPARED, metadata={EXTENSION_KEY: BLOB_EXTENSION})
@@ -82,13 +87,7 @@ def _blob_pairs() -> Maker:
 
 def _described() -> Input:
     """Take the data file of a table of blobs by itself, and its last descriptors."""
-    rows = [None if one is None else {"data": one} for one in _SECOND]
-    made = stored(
-        _table(pa.field("b", _STORAGE, metadata=_THRESHOLDS), rows),
-        holds=pa.table({"b": pa.array(_SECOND, pa.large_binary())}),
-        version="2.2",
-    )()
-    (data,) = (data for name, data in made.files.items() if name.endswith(".lance"))
+    (data,) = (data for name, data in _KINDS().files.items() if name.endswith(".lance"))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, DATA)
         path.write_bytes(data)
@@ -184,9 +183,7 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/blob/second-kind",
         "blobs in the data file, in a shared file and in a file of their own",
         ("L.blob.kind", "L.blob.range", "L.blob.sidecar"),
-        stored(_table(pa.field("b", _STORAGE, metadata=_THRESHOLDS),
-                [None if one is None else {"data": one} for one in _SECOND]),
-            holds=pa.table({"b": pa.array(_SECOND, pa.large_binary())}), version="2.2")),
+        _KINDS),
     fault("second-kind-kind", "a blob of an unknown kind", "L.blob.kind",
         SpanPatch(("column 0 page 0", "value"), b"\x07", nth=1, target="data/*.lance")),
     fault("second-kind-range", "a blob longer than the file it shares", "L.blob.range",

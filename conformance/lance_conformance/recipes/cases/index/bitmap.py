@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +17,7 @@ from lance_conformance.recipes.cases.index.index_files import metadata, unsized
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import FOURTH, THIRD, index, manifest_of
 from lance_conformance.recipes.handmade_files import edited, words
-from lance_conformance.recipes.indexed import COLUMN, INTS, Indexed, dump, filtered, made
+from lance_conformance.recipes.indexed import COLUMN, INTS, Indexed, dump, filtered
 from lance_conformance.recipes.model import Recipe
 
 _BITMAP = "bitmap_page_lookup.lance"
@@ -51,32 +50,12 @@ def _with_whole(table: pa.Table) -> pa.Table:
 BITMAP = Indexed(INTS, "BITMAP")
 
 
-def _below(module: Any, uri: str) -> None:
-    """Make a table whose index is over a field of a struct."""
-    structs = pa.array([{"b": f"{one}", "a": one} for one in INTS.to_pylist()])
-    table = pa.table({"id": pa.array(range(len(INTS)), pa.int64()), "s": structs})
-    dataset = module.write_dataset(table, uri, data_storage_version="2.1")
-    indexed.create_index(module, dataset, "s.a", "BITMAP", {})
-
-
+_BELOW = BITMAP.table.set_column(1, "s", pa.array(
+        [{"b": f"{one}", "a": one} for one in INTS.to_pylist()]))  # fmt: skip
 _NOTHING = replace(BITMAP, version="2.0")
-
-
-def _one_row(module: Any, uri: str) -> None:
-    """Make an index over no rows, and a row that it does not cover."""
-    schema = pa.schema([("id", pa.int64()), (COLUMN, pa.int32())])
-    dataset = module.write_dataset(schema.empty_table(), uri, schema, data_storage_version="2.0")
-    indexed.create_index(module, dataset, COLUMN, "BITMAP", {})
-    row = pa.table([[0], [3]], schema=schema)
-    module.write_dataset(row, uri, mode="append", data_storage_version="2.0")
-
-
-def _far(module: Any, uri: str) -> None:
-    """Make a table of more rows than 16 bits number, two of which have a value."""
-    values = pa.array([row in (1, 65537) for row in range(65_560)])
-    dataset = module.write_dataset(pa.table({COLUMN: values}), uri, data_storage_version="2.1")
-    indexed.create_index(module, dataset, COLUMN, "BITMAP", {})
-
+_FAR = indexed.at_once(pa.table({COLUMN: [row in (1, 65537) for row in range(65_560)]}), "BITMAP",
+    {}, "2.1")  # fmt: skip
+"""More rows than 16 bits number, two of which have a value."""
 
 CASES: tuple[Recipe, ...] = (
     case("index/any/label-list/null-lists", "a set of the lists that are null",
@@ -109,16 +88,14 @@ CASES: tuple[Recipe, ...] = (
         also="L.index.label-list.nulls"),
     lint("statistics", "another number of items", "L.index.bitmap.statistics",
         metadata("bitmap_page_lookup.lance", "lance:index_stats", '{"num_bitmaps":9}')),
-    case("index/any/label-list/nulls-untold", "an index that does not tell which lists are null",
-        edited(filtered(LABEL_LIST, "array_has(c, 'a')", [0, 5, 9]),
-            index({"index_version": 0}, FOURTH))),
-    case("index/any/label-list/nulls-untold-denied",
-        "what a label is denied of, where null lists are untold",
-        edited(filtered(LABEL_LIST, "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10]),
-            index({"index_version": 0}, FOURTH))),
-    case("index/any/label-list/nulls-untold-asked", "null lists, where an index does not tell them",
-        edited(filtered(LABEL_LIST, "c IS NULL", [2, 11], used=None),
-            index({"index_version": 0}, FOURTH))),
+    *(case(f"index/any/label-list/nulls-untold{slug}", title,
+            edited(filtered(LABEL_LIST, sql, rows, used=used), index({"index_version": 0}, FOURTH)))
+        for slug, title, sql, rows, used in (
+            ("", "an index that does not tell which lists are null", "array_has(c, 'a')", [0, 5, 9],
+                True), ("-denied", "what a label is denied of, where null lists are untold",
+                "NOT array_has(c, 'a')", [1, 3, 4, 6, 8, 10], True),
+            ("-asked", "null lists, where an index does not tell them", "c IS NULL", [2, 11],
+                None))),
     case("index/any/label-list/nulls-untold-segment",
         "null lists, where one of two segments does not tell them",
         edited(filtered(indexed.then(LABEL_LIST,
@@ -176,11 +153,10 @@ CASES: tuple[Recipe, ...] = (
         index({"fragment_bitmap": BitMap([0, 1, 2]).serialize()}, FOURTH)),
     case("index/any/bitmap/row-ids-second", "stable row ids of a second fragment",
         filtered(Indexed(INTS, "BITMAP", {}, "2.2", stable_row_ids=True), "c = 1", [2, 9])),
-    case("index/any/bitmap/below", "a field of a struct", filtered(BITMAP, "s.a = 3", [0, 4, 10]),
-        make=made(_below, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+    case("index/any/bitmap/below", "a field of a struct", filtered(BITMAP, "s.a = 3", [0, 4, 10],
+            steps=indexed.at_once(_BELOW, "BITMAP", {}, "2.1", "s.a"))),
     case("index/any/bitmap/of-no-rows", "an index of no rows, beside some that came later",
-        filtered(_NOTHING, "c = 3", [0, 4, 10]), facts={}, make=made(indexed.before_rows(_NOTHING),
-            pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+        filtered(_NOTHING, "c = 3", [0, 4, 10], used=None, steps=indexed.before_rows(_NOTHING))),
     case("index/any/bitmap/plain", "files of 2.0, whose sizes nobody says",
         unsized(filtered(replace(BITMAP, version="2.0"), "c = 2 OR c = 3", [0, 4, 5, 10]))),
     lint("statistics-more", "one key more than there are", "L.index.bitmap.statistics",
@@ -206,14 +182,14 @@ CASES: tuple[Recipe, ...] = (
         filtered(indexed.then(BITMAP, indexed.compact), "c = 3", [10, 0, 4])),
     case("index/any/bitmap/far", "a row above 65535 of a fragment",
         filtered(BITMAP, "c = true", []), args={"filter": {"sql": "c = true"}, "columns": ["c"]},
-        make=made(_far, pa.table({"c": [True, True]}))),
+        make=indexed.made(_FAR, pa.table({"c": [True, True]}))),
     case("index/any/bitmap/own-segments", "two segments of the reference",
         "L.index.segment.disjoint", filtered(indexed.then(BITMAP,
                 lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=0)), "c = 3",
             [0, 4, 10], by="reference")),
     case("index/any/bitmap/uncovered", "a row that an index of no rows does not cover",
-        filtered(BITMAP, "c = 3", [0]), facts={},
-        make=made(_one_row, pa.table({"id": pa.array([0], pa.int64())}))),
+        filtered(BITMAP, "c = 3", [0], used=None,
+            steps=indexed.before_rows(replace(_NOTHING, values=INTS.slice(0, 1))))),
     lint("complete", "a row of a fragment that is covered by no value", "L.index.segment.complete",
         index({"fragment_bitmap": BitMap([0]).serialize()}, THIRD)),
     *index_files.damaged("label-list"),

@@ -62,15 +62,6 @@ WORDS: dict[str, tuple[dict[int, int], list[tuple[int, int]]]] = {
 """Words, how often documents hold them, and the widths of steps and frequencies of each block."""
 
 
-class Whole(Indexed):
-    """Rows that are all indexed; nothing is deleted."""
-
-    def __call__(self, module: Any, uri: str) -> None:
-        """Make the table and its index."""
-        dataset = module.write_dataset(self.table, uri, data_storage_version=self.version)
-        dataset.create_scalar_index("c", "INVERTED", **self.parameters)
-
-
 def group(numbers: Sequence[int], width: int) -> bytes:
     return bytes([width]) + pack_rows(np.array([numbers], np.uint32), width).tobytes()
 
@@ -296,7 +287,8 @@ def whole_found(
     Blocks of 256 know the lengths of documents by their four leading bits.
     """
     texts = pa.array([" ".join(words) for words in documents.values()])
-    steps = Whole(texts, "INVERTED", {"stem": False, **parameters}, version)
+    table = Indexed(texts, "INVERTED").table
+    steps = indexed.at_once(table, "INVERTED", {"stem": False, **parameters}, version)
     rows = [row for row, words in documents.items() if word in words]
     found = scores(documents, [word], rows, len(documents))
     if parameters.get("block_size") == 256:
@@ -345,9 +337,10 @@ def widths_blocks() -> Request:
         for row, score in scores(documents, [word], own, ROWS).items():
             found[row] += score
     texts = pa.array([" ".join(words) for words in documents.values()])
-    table = Whole(texts, "INVERTED", {"stem": False}, "2.0")
+    table = Indexed(texts, "INVERTED").table
+    steps = indexed.at_once(table, "INVERTED", {"stem": False}, "2.0")
     query = match(" ".join(WORDS))
-    return edited(text_search(table, query, found), rewritten(POSTINGS, with_rows(with_widths)))
+    return edited(text_search(steps, query, found), rewritten(POSTINGS, with_rows(with_widths)))
 
 
 ELEMENTS = {0: ["fox"], 1: ["dog", "fox"], 2: ["fox", "dog"], 3: [], 4: ["dog"]}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from lance_conformance.recipes.cases.index.index_files import HEAD, THERE, Held,
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import THIRD, single_file
 from lance_conformance.recipes.handmade_files import edited, words
-from lance_conformance.recipes.model import Files, Input, Recipe, Request, Resize, SpanPatch
+from lance_conformance.recipes.model import Files, Recipe, Request, Resize, SpanPatch
 from lance_conformance.recipes.vectors import DIMENSION, EARLY, TYPES, exact, nearest
 
 
@@ -96,16 +94,6 @@ def _coded(change: Callable[[_Codes], _Codes]) -> Callable[[Files], Files]:
     return index_files.rewritten("auxiliary.idx", write, THIRD)
 
 
-def _answered(base: Input, args: Mapping[str, object]) -> Input:
-    """Return files with what the oracle answers by the index as it was changed."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder, "table.lance")
-        for name, data in base.files.items():
-            root.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
-            root.joinpath(name).write_bytes(data)
-        return replace(base, table=vector_tables.oracle_answer(root, args, folder))
-
-
 def _by_matrix(codes: _Codes) -> _Codes:
     """Say the rotation as a matrix, and how far off distances may be nowhere."""
     signs = np.array(codes.said["fast_rotation_signs"], np.uint8).reshape(ROUNDS, -1)
@@ -142,8 +130,9 @@ def _again(name: str, change: Callable[[_Codes], _Codes], metric: str = "l2") ->
     return edited(query, _coded(change))
 
 
-_UNSAID = _again("rq", _unsaid)
-_UNSAID_DOT = _again("rq", _unsaid, "dot")
+def _answered(query: Request) -> Request:
+    """Return a question that the oracle answers by the index as it was changed."""
+    return replace(query, make=lambda: vector_tables.answered(query.make(), query.args))
 
 
 def _sign(bits: int) -> SpanPatch:
@@ -289,10 +278,10 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/ivf-rq/unsaid-dot",
         "one bit, by residuals, of vectors that are compared by their products",
         ("L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
-        replace(_UNSAID_DOT, make=lambda: _answered(_UNSAID_DOT.make(), _UNSAID_DOT.args))),
+        _answered(_again("rq", _unsaid, "dot"))),
     case("index/any/ivf-rq/unsaid", "one bit, by residuals, since nothing else is stated",
         ("L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
-        replace(_UNSAID, make=lambda: _answered(_UNSAID.make(), _UNSAID.args))),
+        _answered(_again("rq", _unsaid))),
     case("index/any/ivf-rq/5-in-rows", "codes of a row one after the other",
         ("L.index.vector.rq.rotation", "L.index.vector.rq.columns"),
         _again("rq-5", _not_in_blocks)),

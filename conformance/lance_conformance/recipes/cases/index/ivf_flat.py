@@ -161,10 +161,8 @@ def _changed(
     return vectors if how is None else replace(vectors, build=how(vectors))
 
 
-_ADDED = {
-    "appended": 6,
-    "afterwards": lambda dataset: dataset.optimize.optimize_indices(num_indices_to_merge=1),
-}
+_ADDED = {"appended": 6, "afterwards": lambda dataset: dataset.optimize.optimize_indices(
+        num_indices_to_merge=1)}  # fmt: skip
 _MOVED = {"afterwards": lambda dataset: dataset.optimize.compact_files(
         target_rows_per_fragment=vector_tables.ALL)}  # fmt: skip
 _STABLE = {"stable_row_ids": True}

@@ -43,28 +43,22 @@ DOCUMENTS = pa.array(['{"a":3}', None, '{"a":1}', '{"a":5,"b":"x"}', '{"a":3}', 
     pa.json_())  # fmt: skip
 
 
-def _in_one_fragment(module: Any, uri: str) -> None:
-    """Make a table of one fragment, and an index of one path."""
-    table = pa.table({"id": pa.array(range(len(DOCUMENTS)), pa.int64()), indexed.COLUMN: DOCUMENTS})
-    dataset = module.write_dataset(table, uri, data_storage_version="2.0")
-    parameters = {"path": "a", "target_index_type": "btree"}
-    indexed.create_index(module, dataset, indexed.COLUMN, "JSON", parameters)
-
-
 def _over(target: str, version: str = "2.0", path: str = "a") -> Indexed:
     """Return documents whose members `a` are held by an index of another type."""
     return Indexed(DOCUMENTS, "JSON", {"path": path, "target_index_type": target}, version)
 
 
-_MIXED = Indexed(pa.array(
-        ['{"a":2.5}', '{"a":1.5}', None, '{"a":2}', '{"a":1}', '{"a":3}', *["{}"] * 6], pa.json_()),
-    "JSON", {"path": "a", "target_index_type": "btree"}, "2.0")  # fmt: skip
+_A = _over("btree")
 
-_LONG = Indexed(pa.array([f'{{"a":{2**53 + n}}}' for n in (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 1, 3)],
-        pa.json_()), "JSON", {"path": "a", "target_index_type": "btree"}, "2.0")  # fmt: skip
 
-_NULL_LEFT = Indexed(pa.array(['{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9], pa.json_()),
-    "JSON", {"path": "a", "target_index_type": "btree"}, "2.0",
+def _of(*texts: str | None, **others: Any) -> Indexed:
+    """Return documents, whose members `a` are held by a B-tree."""
+    return replace(_A, values=pa.array(texts, pa.json_()), **others)
+
+
+_MIXED = _of('{"a":2.5}', '{"a":1.5}', None, '{"a":2}', '{"a":1}', '{"a":3}', *["{}"] * 6)
+_LONG = _of(*(f'{{"a":{2**53 + n}}}' for n in (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 1, 3)))
+_NULL_LEFT = _of('{"a":1.5}', "{}", '{"a":2.5}', *['{"b":1}'] * 9,
     afterwards=lambda dataset: dataset.delete("id IN (0, 2)"))  # fmt: skip
 
 
@@ -115,14 +109,14 @@ CASES: tuple[Recipe, ...] = (
         ("L.index.minhash.signature", "L.index.minhash.band-key"), all_rows(_ALIKE_WORDS)),
     case("index/any/json/typed", "an entry that tells the type of the values",
         "L.index.json.details",
-        edited(filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10]),
+        edited(filtered(_A, "json_get_int(c, 'a') = 3", [0, 4, 10]),
             index({"index_details.value": inside(JsonIndexDetails, {"target_data_type": 3})},
                 FOURTH))),
     case("index/any/json/one-fragment", "documents of one fragment", "L.index.json.details",
-        filtered(Indexed(DOCUMENTS, "JSON", {}, "2.0"), "json_get_int(c, 'a') = 3", [0, 4, 10]),
-        make=indexed.made(_in_one_fragment, pa.table({"id": pa.array([0, 4, 10], pa.int64())}))),
+        filtered(_A, "json_get_int(c, 'a') = 3", [0, 4, 10],
+            steps=indexed.at_once(_A.table, "JSON", _A.parameters, "2.0"))),
     case("index/any/json/plain", "a whole number", "L.index.json.details",
-        filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10])),
+        filtered(_A, "json_get_int(c, 'a') = 3", [0, 4, 10])),
     lint("rows", "the rows of two values, exchanged", "L.index.segment.complete",
         values("page_data.lance", "ids", lambda old: old[-8:] + old[8:-8] + old[:8])),
     lint("details", "values held by an index of texts", "L.index.json.details",
@@ -135,19 +129,19 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/json/range", "numbers of a range, one of their rows deleted",
         "L.index.json.details", filtered(_over("bitmap"), "json_get_int(c, 'a') >= 5", [3, 8, 11])),
     case("index/any/json/nulls", "null, a member that is null, and none", "L.index.json.details",
-        filtered(_over("btree"), "json_get_int(c, 'a') IS NULL", [1, 5, 6])),
+        filtered(_A, "json_get_int(c, 'a') IS NULL", [1, 5, 6])),
     case("index/any/json/zones", "numbers of zones", "L.index.json.details",
         filtered(_over("zonemap", "2.2"), "json_get_int(c, 'a') < 2", [2, 9])),
     case("index/any/json/asked-type",
         "a float is asked for, whole numbers are held: the rows are scanned",
         "L.index.json.asked-type",
-        filtered(_over("btree"), "json_get_float(c, 'a') = 3.0", [0, 4, 10])),
+        filtered(_A, "json_get_float(c, 'a') = 3.0", [0, 4, 10])),
     case("index/any/json/member",
         "a member that is called as the path is spelled, which no document has",
         "L.index.json.member",
         filtered(_over("btree", path="$.a"), "json_get_int(c, '$.a') = 3", [], used=False)),
     case("index/any/json/own-plain", "a whole number in an index of the reference",
-        filtered(_over("btree"), "json_get_int(c, 'a') = 3", [0, 4, 10], by="reference")),
+        filtered(_A, "json_get_int(c, 'a') = 3", [0, 4, 10], by="reference")),
     case("index/any/json/null-left", "documents of which none has the number any more",
         filtered(_NULL_LEFT, "json_get_float(c, 'a') IS NULL", [1, 3, 4, 5, 6, 8, 9, 10, 11])),
     *index_files.damaged("json"),

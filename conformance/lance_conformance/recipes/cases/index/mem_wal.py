@@ -88,13 +88,13 @@ def _mark_first(files: Files) -> Files:
     return {**files, path: sink.getvalue()}
 
 
-def _entry(name: str = TOMBSTONE, **metadata: str) -> bytes:
-    """Return an entry of no rows, with one column."""
-    schema = pa.schema([pa.field(name, pa.bool_())], metadata=metadata)
+def _entry(name: str = TOMBSTONE, generation: str = "1") -> Resize:
+    """Put an entry of no rows, with one column, in place of the last one."""
+    schema = pa.schema([pa.field(name, pa.bool_())], {EPOCH: b"1", GENERATION: generation})
     sink = io.BytesIO()
     with pa.ipc.new_stream(sink, schema):
         pass
-    return sink.getvalue()
+    return Resize(0, sink.getvalue(), entry_path(SHARD, 3))
 
 
 CASES: tuple[Recipe, ...] = (
@@ -104,13 +104,11 @@ CASES: tuple[Recipe, ...] = (
         "a log before the table: a shard of three versions, two entries and a fence",
         "L.index.mem-wal.details", _SHARD_LOG),
     lint("entry-number", "an entry whose generation is no number", "L.index.mem-wal.entry",
-        Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "x"}), entry_path(SHARD, 3))),
+        _entry(generation="x")),
     lint("no-marks", "an entry without marks of the rows that are deleted", "L.index.mem-wal.entry",
-        Resize(0, _entry("id", **{EPOCH.decode(): "1", GENERATION.decode(): "1"}),
-            entry_path(SHARD, 3))),
+        _entry("id")),
     lint("generation-long", "a generation of 21 digits", "L.index.mem-wal.entry",
-        Resize(0, _entry(**{EPOCH.decode(): "1", GENERATION.decode(): "111111111111111111111"}),
-            entry_path(SHARD, 3))),
+        _entry(generation="1" * 21)),
     lint("details", "details that are no message", "L.index.mem-wal.details", _log(b"\xff")),
     lint("manifest", "a version of a shard that is no message", "L.index.mem-wal.manifest",
         Resize(0, b"\xff\xff", manifest_path(SHARD, 2))),

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import pyarrow as pa
-from pylanceref.file import LanceFileWriter
 
 from lance_conformance.recipes import columns, edits
 from lance_conformance.recipes.constructors import case, cases, fault, faults
 from lance_conformance.recipes.edits import add, assign, byte, column_edit, field, resize
 from lance_conformance.recipes.handmade_files import words
-from lance_conformance.recipes.model import DATA, Input, Maker, Recipe, SpanPatch
-from lance_conformance.recipes.oracle_files import column
+from lance_conformance.recipes.model import Recipe, SpanPatch
+from lance_conformance.recipes.oracle_files import column, file
 
 _CUT = pa.array([[], *[[{"x": True, "y": {"z": False}}]] * 33_000, None, [{"x": False, "y": None}]],
     pa.list_(pa.struct([("x", pa.bool_()), ("y", pa.struct([("z", pa.bool_())]))])))  # fmt: skip
@@ -27,23 +23,6 @@ _PAIRS = column(pa.array(
         [[{"x": i, "y": 5 if i < 6 else i * 7}, {"x": -i, "y": 5}] for i in range(12)],
         pa.list_(pa.struct([("x", pa.int8()), ("y", pa.int64())]), 2)))  # fmt: skip
 """Two pages of each field: one value alone is in the first page of the second."""
-
-
-def _own(table: pa.Table, *parts: pa.Table) -> Maker:
-    """Return a maker of the file that the reference writes of a table, in parts of a page each."""
-
-    def make() -> Input:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, DATA)
-            cache = 1 if parts else None
-            with LanceFileWriter(
-                str(path), table.schema, version="2.2", data_cache_bytes=cache
-            ) as writer:
-                for part in parts or (table,):
-                    writer.write_batch(part)
-            return Input({DATA: path.read_bytes()}, table, "reference")
-
-    return make
 
 
 _PACKED_LEVELS = f"{edits.M}.def_compression.out_of_line_bitpacking"
@@ -66,7 +45,8 @@ CASES: tuple[Recipe, ...] = (
         "L.page.layout.scale", columns.pairs([at * 7919 % 30011 for at in range(12000)])),
     case("file/2.2/levels/list-pairs-empty",
         "lists of pairs, an empty and a null one: two entries each",
-        ("L.page.levels.fsl-group", "L.page.levels.rows"), _own(_IN_PAIRS), reachable=False),
+        ("L.page.levels.fsl-group", "L.page.levels.rows"), file(_IN_PAIRS, "2.2", by="reference"),
+        reachable=False),
     case("file/2.1/levels/list-struct", "lists of structs: both leaves repeat the list",
         ("L.page.siblings.rows", "L.page.siblings.offsets", "L.codec.encoding.levels"),
         pa.array([[{"a": 1, "b": 2}, {"a": 3, "b": 4}], [{"a": 5, "b": 6}], []],
@@ -115,7 +95,7 @@ CASES: tuple[Recipe, ...] = (
             columns.pairs([1, 2, 3, 4, 5, 6]))),
     case("file/2.2/levels/pairs-cut", "pairs of structs, of which one field is read in two pieces",
         ("L.page.layout.scale", "L.page.siblings.rows"),
-        _own(_PAIRS, _PAIRS.slice(0, 6), _PAIRS.slice(6))),
+        file(_PAIRS, "2.2", batches=2, data_cache_bytes=1, by="reference")),
     *cases("file/{2.1,2.2}/levels/list", "lists: items, null, empty, a null item",
         ("L.page.levels.numbering", "L.page.repindex.rows"), columns.LISTS),
     *faults("file/2.1/levels/list", fault("layers-path", "no list layer in a column of lists",

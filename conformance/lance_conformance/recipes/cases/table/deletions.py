@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pylanceref
 from lanceref.proto.table_pb2 import DeletionFile
-from pylanceref.file import LanceFileWriter
-from pylanceref.metadata import DataFile as metadata_DataFile
 from pylanceref.operation import LanceOperation as Op
 from pyroaring import BitMap
 
 from lance_conformance.recipes import edits, model
+from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.columns import numbered, with_column
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import LAST, SECOND, fragment, manifest
@@ -128,12 +128,9 @@ def overlay_file(
     uri: str, number: int, offsets: list[int] | list[list[int]], rows: pa.Table, fields: list[int]
 ) -> None:
     """Commit an overlay of the first fragment; a column of the file for each field, in order."""
-    name = f"overlay-{number}.lance"
-    path = Path(uri, "data", name)
-    with LanceFileWriter(str(path), rows.schema, version="2.1") as writer:
-        writer.write_batch(rows)
-    columns = list(range(len(fields)))
-    file = metadata_DataFile(name, fields, columns, 2, 1, path.stat().st_size)
+    listed = commits.data_file(uri, f"overlay-{number}", rows, fields)
+    size = Path(uri, "data", listed.path).stat().st_size
+    file = replace(listed, file_size_bytes=size)
     given: Iterable[int] | list[Iterable[int]] = [*offsets]
     group = Op.DataOverlayGroup(0, [Op.DataOverlayFile(file, given)])
     version = pylanceref.dataset(uri).version
@@ -205,10 +202,11 @@ def _first(edit: model.Paths) -> model.Paths:
 _SAID_BITMAP = {"fragments.0.deletion_file.file_type": DeletionFile.BITMAP}
 
 
-def _marked(table: pa.Table) -> model.Maker:
-    """Delete by a bitmap the rows in which a flag is set."""
-    remaining = table.filter(pc.invert(table["a"]))
-    made = stored(table, lambda dataset: dataset.delete("a"), _to_bitmap, holds=remaining)
+def _marked(table: pa.Table, *gone: int) -> model.Maker:
+    """Delete by a bitmap the rows in which a flag is set, or of some numbers."""
+    remaining = _left(len(table), *gone) if gone else table.filter(pc.invert(table["a"]))
+    where = f"a in {gone}" if gone else "a"
+    made = stored(table, lambda dataset: dataset.delete(where), _to_bitmap, holds=remaining)
     return edited(made, manifest(_SAID_BITMAP, SECOND))
 
 
@@ -274,8 +272,7 @@ CASES: tuple[Recipe, ...] = (
         SpanPatch(("row_id",), words(2, 2, 8, width=4), target="_deletions/*.arrow")),
     case("table/any/deletions/bitmap-array", "a bitmap with one array container",
         "L.table.roaring.order",
-        edited(stored(numbered(0, 5), lambda ds: ds.delete("a in (1, 3)"), _to_bitmap,
-                holds=_left(5, 1, 3)), manifest(_SAID_BITMAP, SECOND)), reachable=True),
+        _marked(numbered(0, 5), 1, 3), reachable=True),
     fault("deleted-next", "a row one after the last", "L.table.deletions.range", _values(1, 5)),
     fault("bitmap-order", "values of a container that fall", "L.table.roaring.order",
         SpanPatch(("container 0",), words(3, 1, width=2), target=_BIN)),
@@ -306,8 +303,7 @@ CASES: tuple[Recipe, ...] = (
         _values(1, 2, 3)),
     case("table/any/deletions/bitmap-runs-two", "a bitmap with a container of two runs",
         ("L.table.roaring.order", "L.table.roaring.containers"),
-        edited(stored(numbered(0, 30), lambda ds: ds.delete(f"a in {_RUNS}"), _to_bitmap,
-                holds=_left(30, *_RUNS)), manifest(_SAID_BITMAP, SECOND)), reachable=True),
+        _marked(numbered(0, 30), *_RUNS), reachable=True),
     case("table/any/deletions/bitmap-keys-two", "a bitmap with a container for rows above 65535",
         "L.table.roaring.order", _marked(_BITS), reachable=True),
     case("table/any/deletions/bitmap-4096", "a bitmap with the most values of an array container",

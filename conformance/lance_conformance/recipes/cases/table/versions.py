@@ -26,10 +26,8 @@ from lance_conformance.recipes.oracle_files import Step, by_release, dataset, wr
 from lance_conformance.recipes.scenario_plans import Commits, plan_of
 
 LAST = -1
-_ARMS = [
-    (arm.name, LAST)
-    for arm in transaction_pb2.Transaction.DESCRIPTOR.oneofs_by_name["operation"].fields
-]
+_OPERATION = transaction_pb2.Transaction.DESCRIPTOR.oneofs_by_name["operation"]
+_ARMS = [(arm.name, LAST) for arm in _OPERATION.fields]
 """Operations, once with the last and where it matters also with the first of several arms."""
 
 
@@ -183,13 +181,8 @@ _FUTURE_INDEX = index({"index_version": 99, "index_details.value": b"\x08\x01",
 
 def _rows(start: int, end: int) -> pa.Table:
     ids = range(start, end)
-    return pa.table(
-        {
-            "id": pa.array(ids, pa.int64()),
-            "n": pa.array([one * 3 for one in ids], pa.int32()),
-            "s": pa.array([f"word {one}" for one in ids]),
-        }
-    )
+    threes, texts = pa.array([one * 3 for one in ids], pa.int32()), [f"word {one}" for one in ids]
+    return pa.table({"id": pa.array(ids, pa.int64()), "n": threes, "s": texts})
 
 
 _TABLES = {"first": _rows(0, 8), "second": _rows(8, 12), "changed": _rows(6, 10)}

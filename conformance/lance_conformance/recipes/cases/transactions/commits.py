@@ -31,13 +31,12 @@ from lance_conformance.recipes.oracle_files import dataset, write
 from lance_conformance.recipes.scenario_plans import Commits
 
 
-def column_file(uri: str, name: str, values: list[int], field: int, slug: str) -> metadata_DataFile:
-    """Write a data file of one column and return how a manifest lists it."""
+def data_file(uri: str, slug: str, rows: pa.Table, fields: list[int]) -> metadata_DataFile:
+    """Write a data file, of a column for each field, and return how a manifest lists it."""
     path = f"{slug}.lance"
-    schema = pa.schema({name: pa.int64()})
-    with LanceFileWriter(f"{uri}/data/{path}", schema, version="2.1") as writer:
-        writer.write_batch(pa.table({name: pa.array(values, pa.int64())}))
-    return metadata_DataFile(path, [field], [0], 2, 1)
+    with LanceFileWriter(f"{uri}/data/{path}", rows.schema, version="2.1") as writer:
+        writer.write_batch(rows)
+    return metadata_DataFile(path, fields, [*range(len(fields))], 2, 1)
 
 
 def only(uri: str, name: str, version: int | None = None) -> PublicSchema:
@@ -49,7 +48,8 @@ def only(uri: str, name: str, version: int | None = None) -> PublicSchema:
 
 def replacement(uri: str, fragment: int, name: str, values: list[int], field: int) -> Any:
     """Stage a DataReplacement of one column of one fragment."""
-    file = column_file(uri, name, values, field, f"column-{fragment}-{name}")
+    rows = pa.table({name: pa.array(values, pa.int64())})
+    file = data_file(uri, f"column-{fragment}-{name}", rows, [field])
     return Op.DataReplacement([Op.DataReplacementGroup(fragment, file)])
 
 
@@ -204,61 +204,57 @@ _IN_B = pa.schema({"b": pa.int64()})
 _MOVED = pa.table({"a": [1], "b": [99]})
 _FIRST, _SECOND = index_columns(1, "i", 0, {0}), index_columns(2, "i", 0, {0, 1}, 3)
 
-append = stage(base, lambda uri, _: Op.Append(new(uri, rows(6, 8))), rows(0, 8), version="3",
-    max_fragment_id=2, config={"kept": "1"})  # fmt: skip
-append_stable = stage(stable_base, lambda uri, _: Op.Append(new(uri, rows(6, 8))),
-    _with_versions(rows(0, 8).select(["a"]), [1] * 6 + [3] * 2, [1] * 6 + [3] * 2),
-    read={"columns": ["a", *VERSIONS]}, next_row_id="8")  # fmt: skip
-overwrite = stage(stable_base,
-    lambda uri, _: Op.Overwrite(_IN_B, new(uri, rows(20, 22).select(["b"]), "overwrite")),
-    rows(20, 22).select(["b"]), config={"kept": "1"}, max_fragment_id=2, next_row_id="8",
-    indices=[], fields=[{"name": "b"}])  # fmt: skip
-delete = stage(base, lambda _, held: Op.Delete([without(held[0], "a = 1")], [], "a = 1"), WITHOUT_1,
-    reader_feature_flags="1",
-    fragments=[{"deletion_file": {"num_deleted_rows": "1"}}, {"id": "1"}])  # fmt: skip
-update = stage(base, lambda uri, held: Op.Update(updated_fragments=[without(held[0], "a = 1")],
-        new_fragments=new(uri, _MOVED), update_mode="rewrite_rows"),
-    pa.concat_tables([WITHOUT_1, _MOVED]), max_fragment_id=2)  # fmt: skip
-update_stable = stage(stable_base, _moved_row,
-    _with_versions(pa.table({"a": [0, 2, 3, 4, 5, 1, 9]}), [1] * 6 + [3], [1] * 5 + [3] * 2,
-        [0, 2, 3, 4, 5, 1, 6]), read={"columns": ["a", *VERSIONS], "with": ["_rowid"]},
-    next_row_id="7")  # fmt: skip
-update_columns = stage(stable_base, lambda _, held: changed_columns(held[0],
-        updated_fragment_offsets={0: pyroaring.BitMap([0, 1, 2]).serialize()}),
-    _with_versions(OTHER_B, [1] * 6, [3] * 3 + [1] * 3), read={"columns": ["a", "b", *VERSIONS]},
-    fragments=REPLACED)  # fmt: skip
-rewrite = stage(base_and(lambda uri: pylanceref.dataset(uri).delete("a = 4")),
-    lambda uri, held: Op.Rewrite(
-        [Op.RewriteGroup([one.metadata for one in held], new(uri, ALL.take([0, 1, 2, 3, 5])))], []),
-    ALL.take([0, 1, 2, 3, 5]), fragments=[{"id": "2", "physical_rows": "5", "deletion_file": None}],
-    max_fragment_id=2)  # fmt: skip
-reserve = stage(base, lambda *_: Op.ReserveFragments(5), ALL, max_fragment_id=6)
-restore = stage(base_and(lambda uri: write(rows(6, 9).select(["a"]), uri,
-            mode="overwrite").update_config({"more": "1"}), stable=True), lambda *_: Op.Restore(2),
-    ALL, version="5", max_fragment_id=2, next_row_id="9", config={"kept": "1", "more": None},
-    fields=[{"name": "a"}, {"name": "b"}], fragments=[{"id": "0"}, {"id": "1"}])  # fmt: skip
-sticky = stage(base_and(mixed, lambda uri: pylanceref.dataset(uri).delete("a = 6")),
-    lambda uri, _: Op.Append(new(uri, rows(7, 8))), pa.concat_tables([ALL, rows(7, 8)]),
-    **MIXED_FLAGS)  # fmt: skip
-project = stage(base_and(lambda uri: pylanceref.dataset(uri).add_columns({"c": "a + 1"})),
-    lambda uri, _: Op.Project(only(uri, "b")), ALL.select(["b"]), fields=[{"name": "b", "id": 1}],
-    fragments=[{"files": [{"fields": [0, 1]}]}] * 2)  # fmt: skip
-replace_last = stage(base_and(committed(lambda uri: replacement(uri, 0, "a", [4, 4, 4], 0))),
-    lambda uri, _: replacement(uri, 0, "b", [7, 8, 9], 1),
-    pa.table({"a": [4, 4, 4, 3, 4, 5], "b": [7, 8, 9, 30, 40, 50]}),
-    fragments=[{"files": [{"fields": [0]}, {"fields": [1]}]}, {}])  # fmt: skip
-create_index = stage(indexed(_FIRST), lambda *_: Op.CreateIndex([_SECOND], [_FIRST]), ALL,
-    indices=[{"uuid": SECOND_UUID, "name": "i", "dataset_version": "3"}])  # fmt: skip
-dead = stage(indexed(_FIRST, index_columns(2, "i", 0, {1})), lambda *_: Op.Delete([], [0], "a < 3"),
-    rows(3, 6), indices=[{"uuid": SECOND_UUID}])  # fmt: skip
-uncovered = stage(indexed(index_columns(1, "k", 1, {0, 1})),
-    lambda _, held: changed_columns(held[0]), OTHER_B, indices=SECOND_COVERED)  # fmt: skip
-
-_BUILDS: Mapping[str, Build] = {"append": append, "append-stable": append_stable,
-    "overwrite": overwrite, "delete": delete, "update": update, "update-stable": update_stable,
-    "update-columns": update_columns, "rewrite": rewrite, "reserve": reserve, "restore": restore,
-    "sticky": sticky, "project": project, "replace-last": replace_last,
-    "create-index": create_index, "dead": dead, "uncovered": uncovered}  # fmt: skip
+BUILDS: Mapping[str, Build] = {
+    "append": stage(base, lambda uri, _: Op.Append(new(uri, rows(6, 8))), rows(0, 8), version="3",
+        max_fragment_id=2, config={"kept": "1"}),
+    "append-stable": stage(stable_base, lambda uri, _: Op.Append(new(uri, rows(6, 8))),
+        _with_versions(rows(0, 8).select(["a"]), [1] * 6 + [3] * 2, [1] * 6 + [3] * 2),
+        read={"columns": ["a", *VERSIONS]}, next_row_id="8"),
+    "overwrite": stage(stable_base,
+        lambda uri, _: Op.Overwrite(_IN_B, new(uri, rows(20, 22).select(["b"]), "overwrite")),
+        rows(20, 22).select(["b"]), config={"kept": "1"}, max_fragment_id=2, next_row_id="8",
+        indices=[], fields=[{"name": "b"}]),
+    "delete": stage(base, lambda _, held: Op.Delete([without(held[0], "a = 1")], [], "a = 1"),
+        WITHOUT_1, reader_feature_flags="1",
+        fragments=[{"deletion_file": {"num_deleted_rows": "1"}}, {"id": "1"}]),
+    "update": stage(base, lambda uri, held: Op.Update(updated_fragments=[without(held[0], "a = 1")],
+            new_fragments=new(uri, _MOVED), update_mode="rewrite_rows"),
+        pa.concat_tables([WITHOUT_1, _MOVED]), max_fragment_id=2),
+    "update-stable": stage(stable_base, _moved_row,
+        _with_versions(pa.table({"a": [0, 2, 3, 4, 5, 1, 9]}), [1] * 6 + [3], [1] * 5 + [3] * 2,
+            [0, 2, 3, 4, 5, 1, 6]), read={"columns": ["a", *VERSIONS], "with": ["_rowid"]},
+        next_row_id="7"),
+    "update-columns": stage(stable_base, lambda _, held: changed_columns(held[0],
+            updated_fragment_offsets={0: pyroaring.BitMap([0, 1, 2]).serialize()}),
+        _with_versions(OTHER_B, [1] * 6, [3] * 3 + [1] * 3),
+        read={"columns": ["a", "b", *VERSIONS]}, fragments=REPLACED),
+    "rewrite": stage(base_and(lambda uri: pylanceref.dataset(uri).delete("a = 4")),
+        lambda uri, held: Op.Rewrite([Op.RewriteGroup(
+                    [one.metadata for one in held], new(uri, ALL.take([0, 1, 2, 3, 5])))], []),
+        ALL.take([0, 1, 2, 3, 5]), max_fragment_id=2,
+        fragments=[{"id": "2", "physical_rows": "5", "deletion_file": None}]),
+    "reserve": stage(base, lambda *_: Op.ReserveFragments(5), ALL, max_fragment_id=6),
+    "restore": stage(base_and(lambda uri: write(rows(6, 9).select(["a"]), uri,
+                mode="overwrite").update_config({"more": "1"}), stable=True),
+        lambda *_: Op.Restore(2), ALL, version="5", max_fragment_id=2, next_row_id="9",
+        config={"kept": "1", "more": None},
+        fields=[{"name": "a"}, {"name": "b"}], fragments=[{"id": "0"}, {"id": "1"}]),
+    "sticky": stage(base_and(mixed, lambda uri: pylanceref.dataset(uri).delete("a = 6")),
+        lambda uri, _: Op.Append(new(uri, rows(7, 8))), pa.concat_tables([ALL, rows(7, 8)]),
+        **MIXED_FLAGS),
+    "project": stage(base_and(lambda uri: pylanceref.dataset(uri).add_columns({"c": "a + 1"})),
+        lambda uri, _: Op.Project(only(uri, "b")), ALL.select(["b"]),
+        fields=[{"name": "b", "id": 1}], fragments=[{"files": [{"fields": [0, 1]}]}] * 2),
+    "replace-last": stage(base_and(committed(lambda uri: replacement(uri, 0, "a", [4, 4, 4], 0))),
+        lambda uri, _: replacement(uri, 0, "b", [7, 8, 9], 1),
+        pa.table({"a": [4, 4, 4, 3, 4, 5], "b": [7, 8, 9, 30, 40, 50]}),
+        fragments=[{"files": [{"fields": [0]}, {"fields": [1]}]}, {}]),
+    "create-index": stage(indexed(_FIRST), lambda *_: Op.CreateIndex([_SECOND], [_FIRST]), ALL,
+        indices=[{"uuid": SECOND_UUID, "name": "i", "dataset_version": "3"}]),
+    "dead": stage(indexed(_FIRST, index_columns(2, "i", 0, {1})),
+        lambda *_: Op.Delete([], [0], "a < 3"), rows(3, 6), indices=[{"uuid": SECOND_UUID}]),
+    "uncovered": stage(indexed(index_columns(1, "k", 1, {0, 1})),
+        lambda _, held: changed_columns(held[0]), OTHER_B, indices=SECOND_COVERED)}  # fmt: skip
 """Commits by the name of the table they leave."""
 
 
@@ -302,7 +298,7 @@ def _committed(build: Build) -> Maker:
 
 CASES: tuple[Recipe, ...] = (
     *(case(f"txn/any/after/{name}", f"a table after a commit: {name}", "L.txn.inline.message",
-            _committed(_BUILDS[name])) for name in _BUILDS),
+            _committed(build)) for name, build in BUILDS.items()),
     *faults("txn/any/after/append", lint("rows", "a fragment of other rows than appended",
             "L.txn.op.append", transaction({"append.fragments.0.physical_rows": 3}, THIRD))),
     *faults("txn/any/after/append-stable",

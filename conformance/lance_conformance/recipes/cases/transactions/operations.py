@@ -12,7 +12,7 @@ from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
 from lance_conformance.recipes.cases.transactions.commits import ALL, base, index_columns, stage
-from lance_conformance.recipes.constructors import act
+from lance_conformance.recipes.constructors import Clauses, act
 from lance_conformance.recipes.edits import FIRST, SECOND, manifest
 from lance_conformance.recipes.model import Recipe
 from lance_conformance.recipes.oracle_files import write
@@ -137,18 +137,40 @@ _REFUSED: tuple[tuple[str, str, str, commits.Build], ...] = (
 )  # fmt: skip
 """Slug, title, the clause that is kept from being broken, and what stages the operation."""
 
+_BUILT: tuple[tuple[str, str, Clauses], ...] = (
+    ("rows/append", "an Append takes the next fragment id",
+        ("L.table.fragments.ids", "L.table.naming.version")),
+    ("rows/append-stable", "appended rows get ids and versions by the commit",
+        "L.table.row-versions.new"),
+    ("rows/overwrite", "an Overwrite keeps config and what was given out", "L.txn.op.overwrite"),
+    ("rows/delete", "a Delete of one row", "L.txn.op.delete"),
+    ("rows/update", "an Update moves a row to a new fragment", "L.txn.op.update"),
+    ("rows/update-stable", "a moved row keeps its id, a new one beside it gets the next",
+        "L.table.row-versions.moved"),
+    ("rows/update-columns", "an Update of a column leaves the rows where they are",
+        ("L.txn.op.update", "L.table.row-versions.updated")),
+    ("rows/rewrite", "a Rewrite of two fragments to one", "L.txn.op.rewrite"),
+    ("rows/reserve", "a ReserveFragments raises the highest id", "L.txn.op.reserve"),
+    ("rows/restore", "a Restore lowers neither fragment ids nor row ids", "L.txn.op.restore"),
+    ("rows/sticky", "the flag of mixed versions stays when its files are gone",
+        "L.table.flags.sticky"),
+    ("columns/project", "a Project keeps field ids and drops files without a field",
+        "L.txn.op.project"),
+    ("columns/replace-last", "a file is no longer listed once all its columns are replaced",
+        "L.table.datafile.all-replaced"),
+    ("indices/dead", "of two entries the one without a live fragment goes", "L.txn.op.index-dead"),
+    ("indices/uncovered", "a fragment whose indexed column is updated is uncovered",
+        "L.txn.op.update-index"),
+)  # fmt: skip
+"""Topic and name of what is staged, title, clauses."""
+
 CASES: tuple[Recipe, ...] = (
-    act("txn/any/rows/append", "an Append takes the next fragment id",
-        ("L.table.fragments.ids", "L.table.naming.version"), plan_of(commits.append)),
-    act("txn/any/rows/append-stable", "appended rows get ids and versions by the commit",
-        "L.table.row-versions.new", plan_of(commits.append_stable)),
+    *(act(f"txn/any/{slug}", title, clauses, plan_of(commits.BUILDS[slug.rpartition("/")[2]]))
+        for slug, title, clauses in _BUILT),
     act("txn/any/rows/two-appends", "two writers append after one version: both stand",
         "L.txn.conflict.append", plan_of(_two_appends), allowed=("rebased",)),
     act("txn/any/rows/first", "an Overwrite where there is no table makes version 1",
         "L.table.naming.v2", plan_of(_first)),
-    act("txn/any/rows/overwrite", "an Overwrite keeps config and what was given out",
-        "L.txn.op.overwrite", plan_of(commits.overwrite)),
-    act("txn/any/rows/delete", "a Delete of one row", "L.txn.op.delete", plan_of(commits.delete)),
     act("txn/any/rows/delete-more", "a Delete in a fragment that has a deletion file",
         "L.txn.op.delete",
         plan_of(stage(commits.base_and(lambda uri: pylanceref.dataset(uri).delete("a = 0")),
@@ -158,23 +180,9 @@ CASES: tuple[Recipe, ...] = (
     act("txn/any/rows/delete-fragment", "a Delete of a whole fragment", "L.txn.op.delete",
         plan_of(stage(base, lambda *_: Op.Delete([], [0], "a < 3"), commits.rows(3, 6),
                 fragments=[{"id": "1"}], max_fragment_id=1))),
-    act("txn/any/rows/update", "an Update moves a row to a new fragment", "L.txn.op.update",
-        plan_of(commits.update)),
-    act("txn/any/rows/update-stable", "a moved row keeps its id, a new one beside it gets the next",
-        "L.table.row-versions.moved", plan_of(commits.update_stable)),
-    act("txn/any/rows/update-columns", "an Update of a column leaves the rows where they are",
-        ("L.txn.op.update", "L.table.row-versions.updated"), plan_of(commits.update_columns)),
-    act("txn/any/rows/rewrite", "a Rewrite of two fragments to one", "L.txn.op.rewrite",
-        plan_of(commits.rewrite)),
-    act("txn/any/rows/reserve", "a ReserveFragments raises the highest id", "L.txn.op.reserve",
-        plan_of(commits.reserve)),
     act("txn/any/rows/reserve-first", "a ReserveFragments in a table without any fragment",
         "L.txn.op.reserve", plan_of(stage(_no_rows, lambda *_: Op.ReserveFragments(2),
                 commits.rows(0, 0), max_fragment_id=1))),
-    act("txn/any/rows/restore", "a Restore lowers neither fragment ids nor row ids",
-        "L.txn.op.restore", plan_of(commits.restore)),
-    act("txn/any/rows/sticky", "the flag of mixed versions stays when its files are gone",
-        "L.table.flags.sticky", plan_of(commits.sticky)),
     act("txn/any/rows/sticky-restore", "the flag of mixed versions stays over a Restore",
         "L.table.flags.sticky", plan_of(stage(commits.base_and(commits.mixed),
                 lambda *_: Op.Restore(2), ALL, **commits.MIXED_FLAGS))),
@@ -182,17 +190,12 @@ CASES: tuple[Recipe, ...] = (
         plan_of(stage(base, lambda _, held: commits.merge(held), commits.MERGED,
                 fields=[{"id": 0}, {"id": 1}, {"name": "c", "id": 2}],
                 fragments=[{"files": [{}, {"fields": [2]}]}] * 2))),
-    act("txn/any/columns/project", "a Project keeps field ids and drops files without a field",
-        "L.txn.op.project", plan_of(commits.project)),
     act("txn/any/columns/replace", "a DataReplacement puts a file beside a tombstone",
         "L.txn.op.data-replacement",
         plan_of(stage(base, lambda uri, _: commits.replacement(uri, 0, "b", [7, 8, 9], 1),
                 commits.OTHER_B, fragments=commits.REPLACED))),
-    act("txn/any/columns/replace-last",
-        "a file is no longer listed once all its columns are replaced",
-        "L.table.datafile.all-replaced", plan_of(commits.replace_last)),
     act("txn/any/indices/create", "a CreateIndex takes out the entry it removes",
-        "L.txn.op.create-index", plan_of(commits.create_index)),
+        "L.txn.op.create-index", plan_of(commits.BUILDS["create-index"])),
     act("txn/any/indices/second", "a CreateIndex puts its entry after the others",
         ("L.txn.op.create-index", "L.txn.conflict.index"),
         plan_of(stage(commits.indexed(index_columns(1, "i", 0, {0})),
@@ -203,10 +206,6 @@ CASES: tuple[Recipe, ...] = (
                 commits.indexed(index_columns(1, "i", 0, {0, 1}), index_columns(2, "k", 1, {0, 1})),
                 lambda uri, _: Op.Project(commits.only(uri, "a")), ALL.select(["a"]),
                 indices=[{"name": "i"}]))),
-    act("txn/any/indices/dead", "of two entries the one without a live fragment goes",
-        "L.txn.op.index-dead", plan_of(commits.dead)),
-    act("txn/any/indices/uncovered", "a fragment whose indexed column is updated is uncovered",
-        "L.txn.op.update-index", plan_of(commits.uncovered)),
     act("txn/any/indices/uncovered-replaced",
         "a fragment whose indexed column is replaced is uncovered", "L.txn.op.update-index",
         plan_of(stage(commits.indexed(index_columns(1, "k", 1, {0, 1})),
