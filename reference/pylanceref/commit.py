@@ -42,8 +42,7 @@ def commit_operation(
     something else than an operation, NotFound without a table, DataRefused for an operation that
     does not fit it, and CommitConflict.
     """
-    options = store_options(storage_options, commit_lock)
-    target = open_target(base_uri, options)
+    target = open_target(base_uri, store_options(storage_options, commit_lock))
     if isinstance(operation, Transaction):
         if commit_message is not None:
             raise ValueError("commit_message is not supported with a Transaction")
@@ -108,11 +107,9 @@ def _stage(target: Target, given: Transaction, stable_row_ids: bool) -> Staged:
         if version == V0_1 and any(one.dictionary is not None for one in schema.flat()):
             raise NotStorable("dictionaries of a 0.1 table are committed by write_dataset only")
         return Staged(message, schema, version, stable_row_ids)
-    if isinstance(operation, LanceOperation.Project):
-        schema = lance_schema(operation.schema)
-        if not schema.metadata and target.base is not None:
-            schema = replace(schema, metadata=target.base.schema.metadata)
-        return Staged(message, schema)
-    if isinstance(operation, LanceOperation.Merge):
-        return Staged(message, lance_schema(operation.schema))
-    return Staged(message)
+    if not isinstance(operation, LanceOperation.Project | LanceOperation.Merge):
+        return Staged(message)
+    schema, is_merge = lance_schema(operation.schema), isinstance(operation, LanceOperation.Merge)
+    if not (is_merge or schema.metadata) and target.base is not None:
+        schema = replace(schema, metadata=target.base.schema.metadata)
+    return Staged(message, schema)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from lanceref import operations
@@ -30,10 +29,6 @@ from pylanceref.table_handle import (
 from pylanceref.types import reader_of
 from pylanceref.udf import BatchUDF, new_columns
 from pylanceref.write import write_table
-
-if TYPE_CHECKING:
-    from lanceref.operations.alter_table import AlterColumn
-    from lanceref.operations.new_data import ColumnSource
 
 
 def delete(
@@ -81,8 +76,7 @@ def update(
         snapshot = table._snapshot
         wanted = None if where is None else condition(snapshot, where)
         chosen = operations.update.select_rows(snapshot, wanted)
-        schema = snapshot.schema(BlobHandling.KEPT).arrow
-        values = bind_values(updates, schema) if chosen else {}
+        values = bind_values(updates, snapshot.schema(BlobHandling.KEPT).arrow) if chosen else {}
         batches, row_ids = operations.update.read_updated(snapshot, chosen, values)
         with Draft() as draft:
             new = operations.new_data.write_new_rows(snapshot, batches, draft, version)
@@ -150,7 +144,7 @@ def drop_columns(table: OpenTable, columns: Sequence[str]) -> None:
     table._commit(operations.alter_table.drop_columns(table._snapshot, columns))
 
 
-def alter_columns(table: OpenTable, *alterations: AlterColumn) -> None:
+def alter_columns(table: OpenTable, *alterations: operations.alter_table.AlterColumn) -> None:
     """Rename columns, let them be null or not, cast them. Raises SchemaRefused, ValueError."""
     snapshot = table._snapshot
 
@@ -159,8 +153,7 @@ def alter_columns(table: OpenTable, *alterations: AlterColumn) -> None:
         return any(len(nulls.positions(rows)) for rows in nulls.possible(snapshot.fragments))
 
     with Draft() as draft:
-        alter = operations.alter_table.alter_columns
-        table._commit(alter(snapshot, alterations, has_nulls, draft))
+        table._commit(operations.alter_table.alter_columns(snapshot, alterations, has_nulls, draft))
 
 
 def merge(
@@ -171,11 +164,10 @@ def merge(
     schema: pa.Schema | None = None,
 ) -> None:
     """Add the columns of other rows, matched by a key; null where none is. Raises as above."""
-    right = reader_of(data_obj, schema).read_all()
-    key = left_on if right_on is None else right_on
-    _add(table, operations.new_data.joined_source(table._snapshot, right, left_on, key, "dataset"))
+    right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
+    _add(table, operations.new_data.joined_source(table._snapshot, right, *keys, "dataset"))
 
 
-def _add(table: OpenTable, source: ColumnSource) -> None:
+def _add(table: OpenTable, source: operations.new_data.ColumnSource) -> None:
     with Draft() as draft:
         table._commit(operations.alter_table.add_columns(table._snapshot, source, draft))

@@ -88,22 +88,20 @@ def list_indices(table: OpenTable) -> list[dict[str, object]]:
     """Return every segment: name, type, uuid, fields, version of the table, fragments, base."""
     told = "list_indices is deprecated. Use describe_indices instead."
     warnings.warn(told, DeprecationWarning, stacklevel=2)
-    listed: list[dict[str, object]] = []
-    segments = {one.uuid: one for one in table._snapshot.indices.segments}
-    for entry in sorted(_listed(table), key=lambda one: one.name):
-        uuid = str(UUID(bytes=entry.uuid.uuid))
-        listed.append(
-            {
-                "name": entry.name,
-                "type": _described(table, segments[uuid])[0],
-                "uuid": uuid,
-                "fields": _paths(table, entry),
-                "version": entry.dataset_version,
-                "fragment_ids": set(segments[uuid].holds),
-                "base_id": entry.base_id if entry.HasField("base_id") else None,
-            }
-        )
-    return listed
+    segments = {UUID(one.uuid).bytes: one for one in table._snapshot.indices.segments}
+    entries = sorted(_listed(table), key=lambda one: one.name)
+    return [
+        {
+            "name": entry.name,
+            "type": _described(table, own)[0],
+            "uuid": own.uuid,
+            "fields": _paths(table, entry),
+            "version": entry.dataset_version,
+            "fragment_ids": set(own.holds),
+            "base_id": entry.base_id if entry.HasField("base_id") else None,
+        }
+        for entry, own in ((one, segments[one.uuid.uuid]) for one in entries)
+    ]
 
 
 def describe_indices(table: OpenTable) -> list[IndexDescription]:
@@ -146,8 +144,7 @@ def index_statistics(table: OpenTable, index_name: str) -> dict[str, object]:
 
 def prewarm_index(table: OpenTable, name: str, *, with_position: bool = False) -> None:
     """Read an index into memory. Raises IndexNotFound, QueryRefused."""
-    index = _known(table, name)
-    if index is None:
+    if (index := _known(table, name)) is None:
         raise IndexNotFound(f"Lance index not found: name={name}")
     if with_position and index.kind.details != INVERTED_DETAILS:
         raise QueryRefused(f"positions are those of inverted indices, got {index.kind.shown}")
@@ -167,10 +164,9 @@ def _known(table: OpenTable, name: str) -> Index | None:
 
 def _listed(table: OpenTable) -> list[table_pb2.IndexMetadata]:
     """Return the entries that are shown, as they are now: not of types or versions not known."""
-    entries = [one.current for one in table._snapshot.indices.segments]
     return [
         entry
-        for entry in entries
+        for entry in (one.current for one in table._snapshot.indices.segments)
         if entry.name in SYSTEM_INDICES or not type_name(entry) or kind_of(entry) is not None
     ]
 

@@ -14,9 +14,8 @@ from lanceref.core.errors import IndexRefused, NotFound, QueryRefused
 from lanceref.core.integers import unsigned
 from lanceref.file.schema import LanceSchema
 from lanceref.index.full_text.parameters import NO_LIST, DocumentGranularity
-from lanceref.index.index_type import Kind, Parameters
+from lanceref.index.index_type import Kind
 from lanceref.index.indices import indexed_column, indexed_path
-from lanceref.index.training import IndexedColumn
 from lanceref.index.vector.parameters import VectorParameters, check_column
 from lanceref.index.vector.vector_index import TYPES, VectorType
 from lanceref.index.vector.vector_kind import Vector
@@ -70,7 +69,10 @@ def index_request(
     index_type: str | IndexConfig,
     parameters: Mapping[str, object],
 ) -> IndexRequest:
-    """Check a request. Raises KeyMissing, ColumnRefused, TypeError, NotImplementedError."""
+    """Check a request. Raises KeyMissing, ColumnRefused, TypeError, NotImplementedError.
+
+    Elements of lists without a list raise QueryRefused.
+    """
     if not isinstance(column, str):
         if len(column) > 1:
             raise NotImplementedError("Scalar indices currently only support a single column")
@@ -96,18 +98,14 @@ def index_request(
         if kind.details == INVERTED_DETAILS:
             raise IndexRefused(f"FTS field path '{column}' does not exist") from error
         raise KeyMissing(f"{column} not found in schema") from error
-    _check_type(kind, column, indexed_column(schema, path, lists=True), parameters)
-    return IndexRequest(kind, path, parameters)
-
-
-def _check_type(kind: Kind, column: str, own: IndexedColumn, parameters: Parameters) -> None:
-    """Raise ColumnRefused for a wrong type, QueryRefused for elements without a list."""
+    own = indexed_column(schema, path, lists=True)
     if kind.name in CHECKED and not kind.accepts(own.field):
         type_ = own.field.arrow.type
         raise ColumnRefused(f"{kind.name} cannot index column {column} of type {type_}")
     is_element = parameters.get(GRANULARITY) is DocumentGranularity.LIST_ELEMENT
     if kind.details == INVERTED_DETAILS and is_element and not own.levels:
         raise QueryRefused(NO_LIST.format(column))
+    return IndexRequest(kind, path, parameters)
 
 
 FLOATS = (np.float16, np.float32, np.float64)
@@ -218,12 +216,10 @@ def vector_column(schema: LanceSchema, column: str, num_sub_vectors: object = No
     found = vector_type(type_)
     if found is None:
         raise ColumnRefused(f"Vector column {column} must be FixedSizeListArray, got {type_}")
-    dimension = found.dimension
     parts = 1 if num_sub_vectors is None else operator.index(num_sub_vectors)  # type: ignore[arg-type]
-    if parts < 1 or dimension % parts:
-        raise ValueError(
-            f"dimension ({dimension}) must be divisible by num_sub_vectors ({num_sub_vectors})"
-        )
+    if parts < 1 or found.dimension % parts:
+        told = f"must be divisible by num_sub_vectors ({num_sub_vectors})"
+        raise ValueError(f"dimension ({found.dimension}) {told}")
     if found.element not in ELEMENTS:
         raise ColumnRefused(f"Vector column {column} must have floating value type, got {type_}")
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import singledispatch
 
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.index.fm.fm import Fm
@@ -23,7 +22,6 @@ from lanceref.index.segment import Segment
 from lanceref.index.vector.parameters import details_of, storage_fields, type_name
 from lanceref.index.vector.pq_storage import Product
 from lanceref.index.vector.single_file import SingleFileIndex, open_index
-from lanceref.index.vector.storage import Quantizer
 from lanceref.index.vector.vector_index import HEAD, VectorIndex
 from lanceref.index.vector.vector_kind import Vector
 from lanceref.proto import index_pb2
@@ -38,51 +36,54 @@ SIGNATURE = ("num_hashes", "num_bands", "shingle_size")
 """What is shown of how a text becomes a signature."""
 
 
-@singledispatch
 def statistics_of(index: IndexType) -> Shown:
     """Return what statistics show of an opened segment, by name. Raises FormatError."""
+    match index:
+        case Bitmap():
+            return {"num_bitmaps": len(index.keys)}
+        case BTree():
+            ends = [*index.least[:1], *index.greatest[-1:]]
+            least, greatest = map(scalar_text, ends) if ends else ("", "")
+            return {"min": least, "max": greatest, "num_pages": len(index.pages)}
+        case JsonIndex():
+            return statistics_of(index.values)
+        case Ngram():
+            return {"num_ngrams": len(index.tokens)}
+        case ZoneMap():
+            zones, rows = len(index.spans.fragments), index.stored_parameters.rows
+            return {"num_zones": zones, "rows_per_zone": rows}
+        case BloomFilter():
+            return {
+                "type": "BloomFilter",
+                "num_blocks": len(index.spans.fragments),
+                "number_of_items": index.stored_parameters.items,
+                "probability": float(index.stored_parameters.probability),
+            }
+        case MinHashLsh():
+            shape = {name: getattr(index.parameters, name) for name in SIGNATURE}
+            counts = {"num_docs": index.num_docs, "num_pages": index.num_pages}
+            return {"type": "MinHashLsh", **counts, "signature_version": 0, **shape}
+        case Fm():
+            return {
+                "type": "Fm",
+                "num_partitions": len(index.partitions),
+                "total_bwt_len": sum(one.num_bytes for one in index.partitions),
+                "total_docs": sum(len(one.row_ids) for one in index.partitions),
+            }
+        case Inverted():
+            return {
+                "params": index.settings.analysis.as_dict(),
+                "num_tokens": sum(one.num_tokens for one in index.partitions),
+                "num_docs": sum(one.corpus.num_documents for one in index.partitions),
+            }
+        case rtree.RTree():
+            return _of_boxes(index)
+        case VectorIndex():
+            return _of_vectors(index)
     return {}
 
 
-@statistics_of.register
-def _(index: Bitmap) -> Shown:
-    return {"num_bitmaps": len(index.keys)}
-
-
-@statistics_of.register
-def _(index: BTree) -> Shown:
-    ends = [*index.least[:1], *index.greatest[-1:]]
-    least, greatest = map(scalar_text, ends) if ends else ("", "")
-    return {"min": least, "max": greatest, "num_pages": len(index.pages)}
-
-
-@statistics_of.register
-def _(index: JsonIndex) -> Shown:
-    return statistics_of(index.values)
-
-
-@statistics_of.register
-def _(index: Ngram) -> Shown:
-    return {"num_ngrams": len(index.tokens)}
-
-
-@statistics_of.register
-def _(index: ZoneMap) -> Shown:
-    return {"num_zones": len(index.spans.fragments), "rows_per_zone": index.stored_parameters.rows}
-
-
-@statistics_of.register
-def _(index: BloomFilter) -> Shown:
-    return {
-        "type": "BloomFilter",
-        "num_blocks": len(index.spans.fragments),
-        "number_of_items": index.stored_parameters.items,
-        "probability": float(index.stored_parameters.probability),
-    }
-
-
-@statistics_of.register
-def _(index: rtree.RTree) -> Shown:
+def _of_boxes(index: rtree.RTree) -> Shown:
     file, size = index.segment.file(rtree.DATA), index.stored_parameters
     levels = [range(one.start, one.start + one.rows, size) for one in index.levels]
     offsets = [start for level in levels for start in level]
@@ -95,42 +96,19 @@ def _(index: rtree.RTree) -> Shown:
     }
 
 
-@statistics_of.register
-def _(index: MinHashLsh) -> Shown:
-    numbers = {"num_docs": index.num_docs, "num_pages": index.num_pages, "signature_version": 0}
-    shape = {name: getattr(index.parameters, name) for name in SIGNATURE}
-    return {"type": "MinHashLsh", **numbers, **shape}
-
-
-@statistics_of.register
-def _(index: Fm) -> Shown:
-    return {
-        "type": "Fm",
-        "num_partitions": len(index.partitions),
-        "total_bwt_len": sum(one.num_bytes for one in index.partitions),
-        "total_docs": sum(len(one.row_ids) for one in index.partitions),
-    }
-
-
-@statistics_of.register
-def _(index: Inverted) -> Shown:
-    return {
-        "params": index.settings.analysis.as_dict(),
-        "num_tokens": sum(one.num_tokens for one in index.partitions),
-        "num_docs": sum(one.corpus.num_documents for one in index.partitions),
-    }
-
-
-@statistics_of.register
-def _(index: VectorIndex) -> Shown:
+def _of_vectors(index: VectorIndex) -> Shown:
     head, sizes = index.head, index.auxiliary.partitions.lengths.tolist()
     graph, is_early = index.graph_text, isinstance(index, SingleFileIndex)
+    quantizer = index.auxiliary.quantizer
     sub_index: Shown = {
         **({} if graph is None else graph.shown()),
         "index_type": "HNSW" if head.type.graphs else head.type.storage.name,
         "metric_type": head.model.metric,
-        **_of_storage(index.auxiliary.quantizer),
+        **quantizer.metadata(),
     }
+    if isinstance(quantizer, Product):
+        del sub_index["codebook_position"], sub_index["codebook_tensor"]
+        sub_index["metric_type"] = quantizer.model.of_vectors
     if is_early:
         sub_index = {one: sub_index[one] for one in EARLY} | {"metric_type": head.model.metric}
     return {
@@ -145,15 +123,6 @@ def _(index: VectorIndex) -> Shown:
         "loss": head.message.loss if head.message.HasField("loss") else None,
         "index_file_version": "Legacy" if is_early else "V3",
     }
-
-
-def _of_storage(quantizer: Quantizer) -> Shown:
-    """Return what is shown of a storage of vectors."""
-    own = dict(quantizer.metadata())
-    if isinstance(quantizer, Product):
-        del own["codebook_position"], own["codebook_tensor"]
-        own["metric_type"] = quantizer.model.of_vectors
-    return own
 
 
 def describe(kind: Kind, segment: Segment) -> tuple[str, Shown]:
@@ -198,8 +167,7 @@ def _vector_details(segment: Segment) -> tuple[str, Shown]:
         "runtime_hints": dict(details.runtime_hints),
     }
     if details.HasField("hnsw_index_config"):
-        graph = details.hnsw_index_config.ListFields()
-        shown["hnsw"] = {one.name: value for one, value in graph}
+        shown["hnsw"] = {one.name: value for one, value in details.hnsw_index_config.ListFields()}
     if storage not in (None, "flat"):
         shown["compression"] = compression = {"type": storage, **storage_fields(details)}
         if storage == "rq":

@@ -150,8 +150,7 @@ def create_index(
     TypeError, ValueError, NotImplementedError, CommitConflict.
     """
     options, given = BuildOptions.split(arguments)
-    schema = table._snapshot.manifest.schema
-    request = vector_request(schema, column, index_type, metric, given)
+    request = vector_request(table._snapshot.manifest.schema, column, index_type, metric, given)
     _create(table, request, name, options, is_committed=options.fragment_ids is None)
     return table
 
@@ -267,8 +266,7 @@ def _replaced(live: BitMap, before: Entries, new: Entries) -> Entries:
 
 def drop_index(table: OpenTable, name: str) -> None:
     """Take an index out of the table; its files stay until a cleanup. Raises IndexNotFound."""
-    removed = segments_of(table, name)
-    if not removed:
+    if not (removed := segments_of(table, name)):
         raise IndexNotFound(f"Lance index not found: name={name}")
     commit_segments(table, [], removed)
 

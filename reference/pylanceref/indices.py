@@ -14,7 +14,7 @@ import math
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -117,8 +117,7 @@ ROW_ID, PARTITION = "_rowid", "__ivf_part_id"
 
 def product_of(ivf: IvfModel, pq: PqModel) -> Product:
     """Return what makes codes by two models."""
-    metric = METRIC_NAMES[ivf.distance_type]
-    model = Model(metric, vectors_of(ivf.centroids).values)
+    model = Model(METRIC_NAMES[ivf.distance_type], vectors_of(ivf.centroids).values)
     words = vectors_of(pq.codebook).values
     codebook = np.reshape(words, (pq.num_subvectors, len(words), -1))
     return Product(model, ProductQuantizer(codebook, model.of_vectors), transposed=True)
@@ -151,14 +150,6 @@ def _read(folder: str, name: str, count: int) -> pa.Table:
     if len(rows) and (most := pc.max(rows[PARTITION]).as_py()) >= count:
         raise DataRefused(f"there is no partition {most} among {count}")
     return rows
-
-
-class Sampling(TypedDict, total=False):
-    """How models are trained: rows of each centroid or codeword, rounds, fragments of the rows."""
-
-    sample_rate: int
-    max_iters: int
-    fragment_ids: list[int] | None
 
 
 class IndicesBuilder:
@@ -214,8 +205,7 @@ class IndicesBuilder:
         model = Model(metric, vectors_of(ivf_model.centroids).values)
         vectors = sampled_vectors(training, metric, 2**num_bits * sample_rate, random)
         if metric != "dot":
-            near = assign(vectors, model.centroids, model.of_vectors)
-            vectors = vectors - model.centroids[near]
+            vectors = vectors - model.centroids[assign(vectors, model.centroids, model.of_vectors)]
         if not len(vectors):
             raise ValueError("codewords cannot be trained without vectors")
         if len(vectors) < 2**num_bits:  # most rows are null: some codewords are alike
@@ -234,13 +224,12 @@ class IndicesBuilder:
         distance_type: str = "l2",
         accelerator: object = None,
         num_bits: int = 8,
-        **sampling: Unpack[Sampling],
+        **sampling: object,
     ) -> dict[str, pa.FixedSizeListArray]:
         """Train centroids and codewords by which several processes build segments of one index."""
-        ivf = self.train_ivf(
-            num_partitions, distance_type=distance_type, accelerator=accelerator, **sampling
-        )
-        pq = self.train_pq(ivf, num_subvectors, num_bits=num_bits, **sampling)
+        both = {"distance_type": distance_type, "accelerator": accelerator, **sampling}
+        ivf = self.train_ivf(num_partitions, **both)  # type: ignore[arg-type]
+        pq = self.train_pq(ivf, num_subvectors, num_bits=num_bits, **sampling)  # type: ignore[arg-type]
         return {"ivf_centroids": ivf.centroids, "pq_codebook": pq.codebook}
 
     def transform_vectors(
@@ -306,8 +295,7 @@ class IndicesBuilder:
     def _training(self, ids: Sequence[int] | None) -> Training:
         """Return the rows of fragments. Raises ValueError for one that is not there."""
         indexed = indexed_column(self.dataset._snapshot.manifest.schema, self.column[0])
-        fragments = self.dataset.fragment_rows(ids)
-        return training_of(self.dataset._snapshot, Vector, indexed, fragments)
+        return training_of(self.dataset._snapshot, Vector, indexed, self.dataset.fragment_rows(ids))
 
     def _sub_vectors(self, given: int | None) -> int:
         """Return the number of sub-vectors, by default of 16 or 8 numbers. Raises ValueError."""

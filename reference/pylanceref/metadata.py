@@ -203,10 +203,9 @@ class DataOverlayFile:
 
     def asdict(self) -> dict[str, object]:
         """Return the entry as objects that `json.dumps` takes."""
-        offsets = [list(one) if isinstance(one, Iterable) else one for one in self.offsets]
         return {
             "data_file": self.data_file.asdict(),
-            "offsets": offsets,
+            "offsets": [list(one) if isinstance(one, Iterable) else one for one in self.offsets],
             "committed_version": self.committed_version,
         }
 

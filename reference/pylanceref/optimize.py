@@ -117,10 +117,8 @@ class RewriteResult(Sendable):
         )
 
     def __repr__(self) -> str:
-        return (
-            f"RewriteResult(read_version={self.read_version}, "
-            f"new_fragments={self.new_fragments}, old_fragments={self.original_fragments})"
-        )
+        fragments = f"new_fragments={self.new_fragments}, old_fragments={self.original_fragments}"
+        return f"RewriteResult(read_version={self.read_version}, {fragments})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +169,10 @@ class Compaction:
         held = {name: value for name, value in options.items() if value is not None}
         options, snapshot = cast("CompactionOptions", held), dataset._snapshot
         _is_deferred(snapshot, options)
-        groups = compaction.plan_compaction(snapshot, _rules(options))
-        tasks = [
-            CompactionTask(
-                dataset.version,
-                [FragmentMetadata.from_message(rows.fragment.message) for rows in group],
-                options,
-            )
-            for group in groups
-        ]
+        tasks = []
+        for group in compaction.plan_compaction(snapshot, _rules(options)):
+            fragments = [FragmentMetadata.from_message(rows.fragment.message) for rows in group]
+            tasks.append(CompactionTask(dataset.version, fragments, options))
         return CompactionPlan(dataset.version, tasks)
 
     @staticmethod
@@ -264,8 +257,7 @@ def _committed(
     new = [fragment for held in messages for fragment in held]
     reservation = new_transaction(dataset.version)
     reservation.reserve_fragments.num_fragments = len(new)
-    store = dataset._snapshot.store
-    version = commit(store, Staged(reservation), CommitPolicy(), dataset._ctx)
+    version = commit(dataset._snapshot.store, Staged(reservation), CommitPolicy(), dataset._ctx)
     reserved = dataset.at_version(version).manifest.message
     for number, fragment in enumerate(new):
         fragment.id = reserved.max_fragment_id - len(new) + 1 + number

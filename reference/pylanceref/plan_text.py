@@ -92,11 +92,9 @@ def _vector_steps(search: VectorSearch) -> list[str]:
     if search.index is not None:
         least, most = query.search.min_probes, query.search.max_probes
         shown = "None" if most is None else f"Some({most})"
-        steps += [
-            f"ANNSubIndex: name={search.index.name}, k={query.k}, "
-            f"metric={search.metric.capitalize()}",
-            f"ANNIvfPartition: minimum_nprobes={least or 1}, maximum_nprobes={shown}",
-        ]
+        named = f"name={search.index.name}, k={query.k}, metric={search.metric.capitalize()}"
+        steps.append(f"ANNSubIndex: {named}")
+        steps.append(f"ANNIvfPartition: minimum_nprobes={least or 1}, maximum_nprobes={shown}")
     if fragments:
         steps.append(f"KNNVectorDistance: metric={search.metric}")
         step = "LanceRead" if search.index is None else "LanceScan"

@@ -190,5 +190,4 @@ def _cloned(
     store = open_table(path, options)
     clone(found, store)
     snapshot = open_snapshot(store, None, replace(table._ctx, file=name_of_uri(store.root)))
-    made = type(table).of(os.fspath(path), snapshot, root_of(snapshot))
-    return made.within(table.session())
+    return type(table).of(os.fspath(path), snapshot, root_of(snapshot)).within(table.session())

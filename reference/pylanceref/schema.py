@@ -68,9 +68,7 @@ class LanceSchema:
         fields, found = self.fields(), None
         for part in names_in(name):
             found = next((one for one in fields if one.name() == part), None)
-            if found is None:
-                return None
-            fields = found.children()
+            fields = [] if found is None else found.children()
         return found
 
     def __repr__(self) -> str:

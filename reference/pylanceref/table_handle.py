@@ -74,8 +74,7 @@ def session_of(session: object, metadata_size_bytes: int | None = None) -> Sessi
         return Session(metadata_cache_size_bytes=0) if metadata_size_bytes == 0 else None
     if isinstance(session, Session):
         return session
-    kind = type(session).__name__
-    raise TypeError(f"argument 'session': {kind!r} object is not an instance of '_Session'")
+    raise TypeError(f"argument 'session': {type(session)} object is not an instance of '_Session'")
 
 
 class OpenTable:
@@ -208,11 +207,10 @@ class OpenTable:
     def _new_transaction(self) -> Transaction:
         return new_transaction(self.version)
 
-    def _commit(self, staged: Staged, policy: CommitPolicy | None = None) -> None:
+    def _commit(self, staged: Staged) -> None:
         """Commit, and open what came out. Raises CommitConflict."""
-        policy = CommitPolicy() if policy is None else policy
         read = self.version
-        self._move_to(commit(self._snapshot.store, staged, policy, self._ctx))
+        self._move_to(commit(self._snapshot.store, staged, CommitPolicy(), self._ctx))
         clean_after_commit(self._snapshot, self._root, read)
 
     def at_version(self, version: int) -> Snapshot:

@@ -41,8 +41,7 @@ def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
     if isinstance(data, pa.RecordBatchReader):
         return pa.RecordBatchReader.from_batches(data.schema, _given(data))
     if isinstance(data, OpenTable):
-        rows = data._snapshot.fragments
-        data = describe(data._snapshot, rows, {**data._scan_options})
+        data = describe(data._snapshot, data._snapshot.fragments, {**data._scan_options})
     if isinstance(data, LanceScanner):
         return data.to_reader()
     datasets = sys.modules.get("pyarrow.dataset")  # imported by who has one, and slow to import
@@ -50,8 +49,7 @@ def _reader(data: object, schema: pa.Schema | None) -> pa.RecordBatchReader:
         data = data.scanner()
     if datasets is not None and isinstance(data, datasets.Scanner):
         return data.to_reader()
-    table = _table(data, schema)
-    if table is not None:
+    if (table := _table(data, schema)) is not None:
         return table.to_reader()
     if type(data).__module__.partition(".")[0] == "datasets":  # those of Hugging Face
         stream: Any = data

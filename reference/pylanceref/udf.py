@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from lanceref import operations
@@ -22,9 +21,6 @@ from lanceref.table.rows import FragmentRows
 from pylanceref.errors import CallerCode, CallerFailed
 from pylanceref.sql.columns import computed_columns
 from pylanceref.types import reader_of
-
-if TYPE_CHECKING:
-    from lanceref.operations.new_data import ColumnSource
 
 Function = Callable[[pa.RecordBatch], object]
 
@@ -131,7 +127,7 @@ def batch_udf(
 
 def mapped_source(
     snapshot: Snapshot, function: BatchUDF, columns: Sequence[str] | None, batch_size: int | None
-) -> ColumnSource:
+) -> operations.new_data.ColumnSource:
     """Return columns by a function of batches; by default the first row decides on the schema.
 
     Raises SchemaRefused, when they are read, for a batch of more or fewer rows.
@@ -164,7 +160,7 @@ def new_columns(
     batch_size: int | None,
     schema: pa.Schema | None,
     fragments: Sequence[FragmentRows],
-) -> ColumnSource:
+) -> operations.new_data.ColumnSource:
     """Return columns in SQL, by a function of batches, or of rows in the order of fragments.
 
     Raises SchemaRefused, TypeError for what holds no rows and for a plain function that fails.

@@ -246,10 +246,9 @@ def write_table(
     """
     if uri is None:
         raise ValueError("Must specify either 'uri' or both 'namespace_client' and 'table_id'.")
-    options = store_options(files.get("storage_options"), commit_lock)
     shared = _session_of(uri, session)
     config = cleanup_config(auto_cleanup_options)
-    target = open_target(uri, options)
+    target = open_target(uri, store_options(files.get("storage_options"), commit_lock))
     plan, _, new = written = write_rows(data_obj, target, schema, mode, **files)
     properties = dict(transaction_properties or {})
     if commit_message is not None:
@@ -262,8 +261,7 @@ def write_table(
     policy = CommitPolicy(
         "V2" if enable_v2_manifest_paths else "V1", mode == "create", lock=commit_lock
     )
-    made = committed(kind, target, commit(target.store, staged, policy, target.ctx))
-    return made.within(shared)
+    return committed(kind, target, commit(target.store, staged, policy, target.ctx)).within(shared)
 
 
 def _transaction(target: Target, written: Written, properties: Mapping[str, str]) -> pb.Transaction:

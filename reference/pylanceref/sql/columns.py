@@ -279,8 +279,7 @@ def take_columns(
     if not isinstance(columns, Mapping):
         return snapshot.take(positions, take_projection(schema, columns))
     system = (pa.field(one, pa.uint64(), nullable=one != ROW_OFFSET) for one in SYSTEM_COLUMNS)
-    every = pa.schema([*schema.arrow, *system], schema.metadata or None)
-    computed = bind_columns(columns, every)
+    computed = bind_columns(columns, pa.schema([*schema.arrow, *system], schema.metadata or None))
     table = snapshot.take(positions, take_projection(schema, sorted(computed.paths)))
     batches = [computed.batch(batch) for batch in table.to_batches()]
     return pa.Table.from_batches(batches, schema=computed.schema)

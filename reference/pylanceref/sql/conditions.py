@@ -183,10 +183,10 @@ Ask = Callable[[pa.Scalar, pa.DataType], Question]
 
 
 def _of_text(ask: Callable[[str, pa.DataType], Question]) -> Ask:
-    """Return what a call with a text asks of a column of text."""
+    """Return what a call with a text asks of a column of text; no letter at all is no question."""
 
     def question(literal: pa.Scalar, type_: pa.DataType) -> Question:
-        if not (is_text(literal.type) and is_text(type_)):
+        if not (is_text(literal.type) and is_text(type_) and literal.as_py()):
             raise _NotIndexable
         return ask(literal.as_py(), type_)
 
@@ -196,10 +196,6 @@ def _of_text(ask: Callable[[str, pa.DataType], Question]) -> Ask:
 def _has_words(text: str, _: pa.DataType) -> Question:
     """Return a question for words; none at all are no question."""
     return questions.HasWords(tuple(dict.fromkeys(_known(simple(text)[0] or None))))
-
-
-def _starts_with(text: str, type_: pa.DataType) -> Question:
-    return questions.StartsWith(pa.scalar(_known(text or None), type_))
 
 
 def _intersects(literal: pa.Scalar, type_: pa.DataType) -> Question:
@@ -225,7 +221,7 @@ def _labels(every: bool) -> Ask:
 
 _CALLS: dict[str, Ask] = {
     **dict.fromkeys(MEETING, _intersects),
-    "starts_with": _of_text(_starts_with),
+    "starts_with": _of_text(lambda text, type_: questions.StartsWith(pa.scalar(text, type_))),
     "contains": _of_text(lambda text, _: questions.Contains(text)),
     "contains_tokens": _of_text(_has_words),
     **dict.fromkeys(

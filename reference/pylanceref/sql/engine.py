@@ -155,8 +155,7 @@ def plain_view(field: pa.Field) -> pa.Field:
 
 def repeated(value: pa.Scalar, rows: int) -> pa.Array:
     """Return a value for each of some rows. Raises QueryTooLarge."""
-    one = pa.repeat(value, 1)
-    charge(one.get_total_buffer_size() * (rows - 1))
+    charge(pa.repeat(value, 1).get_total_buffer_size() * (rows - 1))
     return pa.repeat(value, rows)
 
 

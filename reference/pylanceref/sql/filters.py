@@ -90,8 +90,7 @@ class ArrowFilter:
     def mask(self, batch: pa.RecordBatch) -> Mask:
         """Return for each row of a batch whether it passes: bool (rows,). Raises QueryFailed."""
         numbers = pa.array(np.arange(batch.num_rows))
-        names = [*batch.schema.names, ROW]
-        table = pa.Table.from_arrays([*batch.columns, numbers], names=names)
+        table = pa.Table.from_batches([batch]).append_column(ROW, numbers)
         try:
             kept = table.filter(self._expression)[ROW]
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

@@ -174,8 +174,7 @@ def _read(held: pa.Array) -> Geometries:
     texts = [one.decode() if text else None for one, text in zip(values, is_text, strict=True)]
     parts = [None if text else one for one, text in zip(values, is_text, strict=True)]
     found = geometries(pa.array(parts, pa.binary()), "")
-    written = geometries(pa.array(texts, pa.utf8()), "")
-    found[is_text] = written[is_text]
+    found[is_text] = geometries(pa.array(texts, pa.utf8()), "")[is_text]
     return found
 
 

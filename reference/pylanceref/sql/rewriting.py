@@ -232,9 +232,11 @@ class Rewriter:
                 raise QueryRefused(f"a JSON document is expected here, not {type_}")
             own.cast = "LargeBinary" if first else "" if token.kind == "text" else "Utf8"
         elif own.function in GEOMETRY_FUNCTIONS:
-            if alone is not None and self._check_geometry(own.function, alone):
-                return []
             own.cast = "Binary"
+            if alone is not None and not is_geometry(_storage(alone.type), extension_of(alone)):
+                raise QueryRefused(f"{own.function} takes geometries, got {_storage(alone.type)}")
+            if alone is not None and BINARY_OF + alone.name in self._schema.names:
+                own.cast = ""  # the column is read as its binary form
         elif own.function == HALVES and alone is not None:
             size = getattr(_storage(alone.type), "list_size", 0)
             own.cast = f"FixedSizeList({size} x Float16)"
@@ -255,13 +257,6 @@ class Rewriter:
                 return None
             start += 2
         return None
-
-    def _check_geometry(self, function: str, field: pa.Field) -> bool:
-        """Return whether a column is read as its binary form. Raises QueryRefused."""
-        type_, extension = _storage(field.type), extension_of(field)
-        if not is_geometry(type_, extension):
-            raise QueryRefused(f"{function} takes geometries, got {type_}")
-        return BINARY_OF + field.name in self._schema.names
 
     def _word(self, token: Token, before: Token, at: int) -> str:
         word, after = token.word, self._tokens[at + 1]

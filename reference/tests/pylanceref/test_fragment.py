@@ -65,13 +65,18 @@ def test_a_fragment_is_changed_for_a_later_commit(tmp_path):
 
 
 def test_a_fragment_is_opened_by_its_id(tmp_path):
-    """It knows its files; another id is none."""
+    """It knows its files; another id is none. One of all rows gets the id that is asked for."""
     made = pylanceref.write_dataset(pa.table({"a": range(5), "b": range(5)}), tmp_path)
     fragment = pylanceref.LanceFragment(made, 0)
     name = fragment.data_files()[0].path
     assert f"LanceFileFragment(id=0, data_files=['{name}'])" == repr(fragment)
     with pytest.raises(ValueError, match="does not exist: 7"):
         pylanceref.LanceFragment(made, 7)
+    with pytest.warns(DeprecationWarning):
+        assert name == fragment.metadata.files[0].path()
+    assert 7 == LanceFragment.create(tmp_path / "new", TABLE, 7).id
+    with pytest.raises(ValueError, match="empty"):
+        LanceFragment.create(tmp_path / "new", TABLE.slice(0, 0))
 
 
 def test_a_session_takes_the_same_columns(tmp_path):
@@ -112,13 +117,6 @@ def test_no_version_is_made_that_could_not_be_read(tmp_path):
     with pytest.raises(OSError, match="could not be read"):
         LanceDataset.commit(ds, Append([made]), 1)
     assert TABLE.equals(dataset(tmp_path).to_table())
-
-
-def test_one_fragment_is_created_of_all_rows(tmp_path):
-    """Under the number that was asked for; without rows there is none."""
-    assert 7 == LanceFragment.create(tmp_path, TABLE, 7).id
-    with pytest.raises(ValueError, match="empty"):
-        LanceFragment.create(tmp_path, TABLE.slice(0, 0))
 
 
 def test_a_transaction_keeps_its_uuid_and_properties(tmp_path):
@@ -164,15 +162,10 @@ def test_files_of_old_and_new_versions_do_not_mix(tmp_path):
 
 
 def test_versions_apart_need_names_of_v2(tmp_path):
-    """The names of V1 leave no room for them."""
+    """The names of V1 leave no room for them; offsets of updated rows are bitmaps."""
     ds = write_dataset(TABLE, tmp_path, enable_v2_manifest_paths=False)
     with pytest.raises(OSError, match="v1 manifest paths"):
         LanceDataset.commit(ds, Append([]), 1, detached=True)
-
-
-def test_offsets_of_updated_rows_are_bitmaps(tmp_path):
-    """Other bytes are refused before anything is written."""
-    ds = write_dataset(TABLE, tmp_path)
     update = LanceOperation.Update(updated_fragment_offsets={0: b"no bitmap"})
     with pytest.raises(ValueError, match="RoaringBitmap"):
         LanceDataset.commit(ds, update, 1)
@@ -199,12 +192,3 @@ def test_fragments_of_the_oracle_are_committed(tmp_path, version):
 
 def _ours(held: dict[str, object]) -> dict[str, object]:
     return {name: held[name] for name in ("id", "files", "physical_rows")}
-
-
-def test_old_names_warn(tmp_path):
-    """They still work."""
-    made = pylanceref.write_dataset(pa.table({"a": range(5)}), tmp_path)
-    metadata = made.get_fragments()[0].metadata
-    (file,) = metadata.files
-    with pytest.warns(DeprecationWarning):
-        assert file.path == file.path()

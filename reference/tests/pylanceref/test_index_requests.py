@@ -106,11 +106,13 @@ def test_defaults():
 
 
 def test_centroids():
-    """They are an array, or lists of fixed size, and say how many there are."""
+    """They are an array, or lists of fixed size, and say how many there are: a whole number."""
     lists = pa.FixedSizeListArray.from_arrays(pa.array(CENTROIDS.ravel()), 4)
     for given in ({"ivf_centroids": CENTROIDS}, {"ivf_centroids": lists}):
         found = asked(**given)
         assert (2, CENTROIDS.tolist()) == (found.num_partitions, found.centroids.tolist())
+    with pytest.warns(UserWarning, match="float"):
+        assert 2 == asked(num_partitions=2.0).num_partitions
 
 
 @pytest.mark.parametrize(
@@ -165,12 +167,6 @@ def test_the_same_types_may_be_asked_to_be_merged():
     theirs = lance.indices.SupportedDistributedIndices
     ours = pylanceref.indices.SupportedDistributedIndices
     assert {one.name: one.value for one in theirs} == {one.name: one.value for one in ours}
-
-
-def test_numbers_that_are_not_whole():
-    """They are made so, with a warning."""
-    with pytest.warns(UserWarning, match="float"):
-        assert 2 == asked(num_partitions=2.0).num_partitions
 
 
 @pytest.mark.parametrize("parts", [-1, 0, 1, 2, 3, 8])

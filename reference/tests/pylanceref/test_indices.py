@@ -151,12 +151,9 @@ def test_indices_by_address_do_not_follow_rows(tmp_path):
     dataset.update({"i": "7"}, where="i < 5")
     found = {one["name"]: set(one["fragment_ids"]) for one in dataset.list_indices()}
     assert {"s_idx": {0}, "bits": {0, 1}} == found
-
-
-def test_a_deferred_remap_needs_addresses(tmp_path):
-    """Where rows have stable ids it is refused, also where nothing is to be done."""
-    dataset = pylanceref.write_dataset(TABLE, tmp_path / "t", enable_stable_row_ids=True)
-    with pytest.raises(OperationRefused, match="stable row IDs"):
+    with pytest.raises(
+        OperationRefused, match="stable row IDs"
+    ):  # a deferred remap needs addresses
         dataset.optimize.compact_files(defer_index_remap=True)
 
 

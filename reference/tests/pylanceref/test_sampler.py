@@ -23,17 +23,13 @@ def _rows(batches) -> list[int]:
     ("n", "arguments"), [(40, {}), (40, {"max_takes": 7}), (99, {"max_takes": 98})]
 )
 def test_drawn_rows_are_of_the_table_and_no_two_the_same(dataset, n, arguments):
-    """Alone or in runs; in batches of the size asked for."""
+    """Alone or in runs; in batches of the size asked for. All of them are the table."""
     batches = list(maybe_sample(dataset, n, "i", batch_size=16, **arguments))
     drawn = _rows(batches)
 
     assert [16] * (n // 16) == [one.num_rows for one in batches][: n // 16]
     assert n == len(drawn) == len(set(drawn))
     assert set(drawn) <= set(range(100))
-
-
-def test_a_sample_of_all_is_the_table(dataset):
-    """Also when more rows are asked for than there are."""
     assert list(range(100)) == _rows(maybe_sample(dataset, 200, ["i"]))
 
 

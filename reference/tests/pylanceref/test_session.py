@@ -87,7 +87,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_what_is_kept_is_not_read_again(uri, name):
-    """The answer is the same, and every part of it was there."""
+    """The answer is the same, and every part of it was there; wrong arguments are refused."""
     cold, warm, told = pylanceref.dataset(uri), pylanceref.dataset(uri), []
     warm.prewarm_index(name)
     answer = warm.scanner(scan_stats_callback=told.append, **QUERIES[name]).to_table()
@@ -95,14 +95,10 @@ def test_what_is_kept_is_not_read_again(uri, name):
     assert 0 == told[0].parts_loaded
     assert 1.0 == warm.index_cache_hit_rate()
     assert 0.0 == cold.index_cache_hit_rate()
-
-
-def test_wrong_prewarm_arguments_are_refused(uri):
-    """Wrong arguments of a prewarm raise the classes that pylance raises."""
     with pytest.raises(RuntimeError, match="not found: name=nope"):
-        pylanceref.dataset(uri).prewarm_index("nope")
+        warm.prewarm_index("nope")
     with pytest.raises(ValueError, match="inverted indices, got BTree"):
-        pylanceref.dataset(uri).prewarm_index("id_idx", with_position=True)
+        warm.prewarm_index("id_idx", with_position=True)
 
 
 def test_a_table_is_opened_by_its_class(tmp_path):

@@ -40,18 +40,13 @@ SPILLED = table_pb2.DataFragment(
 
 @pytest.mark.parametrize("message", [PLAIN, FULL, SPILLED])
 def test_a_fragment_comes_back_as_a_message_and_from_json(message):
-    """Nothing is lost on either way."""
+    """Nothing is lost on either way. Ten rows of which four are deleted count as six."""
     made = FragmentMetadata.from_message(message)
 
     assert message == made.to_message()
     assert made == FragmentMetadata.from_json(json.dumps(made.to_json()))
-
-
-def test_rows_are_counted_without_the_deleted_ones():
-    """Ten rows of which four are deleted count as six."""
-    made = FragmentMetadata.from_message(FULL)
-
-    assert (10, 4, 6) == (made.physical_rows, made.num_deletions, made.num_rows)
+    if message is FULL:
+        assert (10, 4, 6) == (made.physical_rows, made.num_deletions, made.num_rows)
 
 
 @pytest.mark.oracle
@@ -118,11 +113,14 @@ def test_an_operation_comes_back_from_its_message(operation):
 
 
 def test_something_else_is_no_operation():
-    """TypeError; an unknown mode is a ValueError."""
+    """TypeError; an unknown mode is a ValueError. One without a class is named, not guessed at."""
     with pytest.raises(TypeError):
         to_message(Transaction(1, Op.BaseOperation()))
     with pytest.raises(ValueError, match="update mode"):
         to_message(Transaction(1, Op.Update(update_mode="sideways")))
+    for message in (TransactionMessage(), TransactionMessage(update_mem_wal_state={})):
+        with pytest.raises(NotImplementedError, match="has no form"):
+            from_message(message)
 
 
 EMPTY = FragmentMetadata(0, [], 3)
@@ -143,13 +141,6 @@ def test_fragments_are_a_list_of_metadata(make):
     for wrong in ((EMPTY,), [1], None):
         with pytest.raises(TypeError, match="fragments must be list"):
             make(wrong)
-
-
-@pytest.mark.parametrize("operation", [{}, {"update_mem_wal_state": {}}])
-def test_an_operation_without_a_class_is_named(operation):
-    """Not a guess at another one."""
-    with pytest.raises(NotImplementedError, match="has no form"):
-        from_message(TransactionMessage(**operation))
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,20 @@ def dataset(tmp_path_factory):
 
 
 def test_centroids_are_trained(dataset):
-    """As many as were asked for, in the type of the column; by default the root of the rows."""
+    """As many as were asked for, in the type of the column; by default the root of the rows.
+
+    A missing column and one of numbers are refused as pylance refuses them.
+    """
     ivf = IndicesBuilder(dataset, "v").train_ivf(8, sample_rate=16)
     assert (ivf.num_partitions, ivf.distance_type) == (8, "l2")
     assert ivf.centroids.type == pa.list_(pa.float32(), DIM)
     assert IndicesBuilder(dataset, "v").train_ivf(sample_rate=2).num_partitions == 24
     one = IndicesBuilder(dataset, "v").train_ivf(4, sample_rate=16, fragment_ids=[1])
     assert one.num_partitions == 4
+    with pytest.raises(KeyMissing):
+        IndicesBuilder(dataset, "w")
+    with pytest.raises(ColumnRefused, match="must be FixedSizeListArray"):
+        IndicesBuilder(dataset, "i")
 
 
 def test_codewords_are_trained_and_used(dataset):
@@ -186,14 +193,6 @@ def test_clusters_given_by_centroids_are_those_that_were_trained():
     assert 2 == len(set(found))
     assert 1 == len(set(found[:8])) == len(set(found[8:]))
     assert found == given.predict(fixed(vectors)).to_pylist()
-
-
-def test_columns_without_vectors_are_refused(dataset):
-    """A missing column and one of numbers are refused as pylance refuses them."""
-    with pytest.raises(KeyMissing):
-        IndicesBuilder(dataset, "w")
-    with pytest.raises(ColumnRefused, match="must be FixedSizeListArray"):
-        IndicesBuilder(dataset, "i")
 
 
 def test_codewords_of_a_few_vectors_are_trained_too(tmp_path):
