@@ -124,7 +124,9 @@ def blob_field(
             raise TypeError(f"{shown} must be an int, got {type(value).__name__}")
         if value < least:
             raise ValueError(f"{shown} must be {'positive' if least else 'non-negative'}")
-        metadata[f"lance-encoding:blob-{what}"] = str(unsigned(value))
+        if value >= 1 << 64:
+            raise OverflowError(f"{shown} must fit in a Rust usize: an unsigned 64-bit integer")
+        metadata[f"lance-encoding:blob-{what}"] = str(value)
     return pa.field(name, BlobType(), nullable, metadata or None)
 
 

@@ -23,11 +23,9 @@ from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref import edits, history, index_listing, indexing, reading, references
 from pylanceref.commit import commit_batch, commit_operation
-from pylanceref.errors import TableNotFound
-from pylanceref.fragment import LanceFragment
+from pylanceref.errors import Missing
 from pylanceref.late_names import late_names
 from pylanceref.optimize import DatasetOptimizer
-from pylanceref.reading import LanceStats
 from pylanceref.references import Branches, Tags, open_reference
 from pylanceref.scan_arguments import ScanArguments
 from pylanceref.table_handle import OpenTable, Session, root_of, session_of
@@ -137,42 +135,19 @@ class LanceDataset(OpenTable):
         """Remove a table with all its files. Raises NotFound, OperationRefused."""
         store = open_table(base_uri, store_options(storage_options))
         if not drop_table(store) and not ignore_not_found:
-            raise TableNotFound(f"Dataset at path {store.root} was not found")
+            raise Missing(f"Dataset at path {store.root} was not found")
 
     @property
     def _ds(self) -> LanceDataset:
         """The dataset itself: what pylance has on the object below its dataset is here."""
         return self
 
-    @property
-    def optimize(self) -> DatasetOptimizer:
-        """What makes it faster without changing what it holds."""
-        return DatasetOptimizer(self)
-
-    @property
-    def stats(self) -> LanceStats:
-        """Statistics of the rows, fragments and bytes of this version."""
-        return LanceStats(self)
-
-    @property
-    def tags(self) -> Tags:
-        """The tags of the dataset, to list and to change."""
-        return Tags(self)
-
-    @property
-    def branches(self) -> Branches:
-        """The branches of the dataset, to list and to change."""
-        return Branches(self)
-
-    @property
-    def fragments(self) -> list[LanceFragment]:
-        """Every fragment of the table, in the order of the manifest."""
-        return reading.get_fragments(self)
-
-    @property
-    def latest_version(self) -> int:
-        """The number of the latest version that the table has now."""
-        return history.latest_version(self)
+    optimize = property(DatasetOptimizer)
+    stats = property(reading.LanceStats)
+    tags = property(Tags)
+    branches = property(Branches)
+    fragments = property(reading.get_fragments)
+    latest_version = property(history.latest_version)
 
     commit = classmethod(commit_operation)  # type: ignore[var-annotated]
     commit_batch = classmethod(commit_batch)

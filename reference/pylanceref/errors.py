@@ -33,8 +33,8 @@ class InvalidTable(LanceError, OSError):
     """A table that breaks a clause, found when it was asked whether it does."""
 
 
-class TableNotFound(NotFound, OSError):
-    """A table that is to be dropped and is not there."""
+class Missing(NotFound, OSError):
+    """A file of a session, or a table to be dropped, that is not there: `OSError` in pylance."""
 
 
 class CallerCode:

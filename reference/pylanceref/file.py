@@ -40,6 +40,8 @@ from lanceref.search.snapshot import bound_table
 from lanceref.storage import Sink, Source, create_sink, store_options, whole
 from lanceref.storage.uri import joined
 
+from pylanceref.stored_files import StoredFiles
+
 __all__ = ["LanceFileMetadata", "LanceFileReader", "LanceFileSession", "LanceFileStatistics"]
 __all__ += ["LanceFileWriter", "ReaderResults", "stable_version"]
 
@@ -162,8 +164,7 @@ class LanceFileReader(File):
             raise ValueError("Indices must be sorted in ascending order for file API")
         batch = self._batch([reader.take(rows) for reader in self._readers])
         parts = [batch.slice(at, batch_size) for at in range(0, len(rows), batch_size)]
-        copies = np.unique_counts(rows).counts
-        return self._results(parts, int(copies.max(initial=1)))
+        return self._results(parts, int(np.unique_counts(rows).counts.max(initial=1)))
 
     def _results(self, batches: Iterable[pa.RecordBatch], copies: int = 1) -> ReaderResults:
         reader = pa.RecordBatchReader.from_batches(self.schema, batches)
@@ -338,25 +339,14 @@ class LanceFileWriter:
             self.close()
 
 
-class LanceFileSession:
+class LanceFileSession(StoredFiles):
     """Opens files below a folder, which no path leaves."""
-
-    def __init__(
-        self, base_path: str | os.PathLike[str], storage_options: dict[str, str] | None = None
-    ) -> None:
-        self._base, self._options = os.fspath(base_path), storage_options
-
-    def _uri(self, path: str) -> str:
-        """Return the path or URI of a file. Raises OSError for one outside of the folder."""
-        parts = [part for part in path.split("/") if part]
-        if ".." in parts:
-            raise OSError(f"{path!r} is outside of the session")
-        return joined(self._base, "/".join(parts))
 
     def open_reader(self, path: str, columns: Sequence[str] | None = None) -> LanceFileReader:
         """Open a file of the session's folder for reading."""
-        return LanceFileReader(self._uri(path), self._options, columns)
+        return LanceFileReader(joined(self._base, self._below(path)), self._options, columns)
 
     def open_writer(self, path: str, **options: object) -> LanceFileWriter:
         """Begin a file; arguments as of `LanceFileWriter`."""
-        return LanceFileWriter(self._uri(path), storage_options=self._options, **options)  # type: ignore[arg-type]
+        named = {"storage_options": self._options, **options}
+        return LanceFileWriter(joined(self._base, self._below(path)), **named)  # type: ignore[arg-type]

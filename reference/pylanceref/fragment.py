@@ -27,7 +27,7 @@ from pylanceref.metadata import (
     RowIdMeta,
 )
 from pylanceref.progress import FragmentWriteProgress, Reporter
-from pylanceref.scan_arguments import Columns, ScanArguments, describe
+from pylanceref.scan_arguments import SCAN_ARGUMENTS, Columns, ScanArguments, describe
 from pylanceref.scanner import LanceScanner
 from pylanceref.schema import LanceSchema
 from pylanceref.sql.columns import take_columns
@@ -38,6 +38,7 @@ from pylanceref.udf import BatchUDF, new_columns
 from pylanceref.write import write_files, write_fragments
 
 if TYPE_CHECKING:
+    import pandas as pd
     from lanceref.operations.new_data import ColumnSource
 
 __all__ = ["DataFile", "DeletionFile", "FragmentMetadata", "FragmentSession"]
@@ -122,6 +123,13 @@ class LanceFragment:
         """Return the live rows of the fragment as a table; `arguments` as in `scanner`."""
         return self.scanner(columns=columns, filter=filter, **arguments).to_table()  # type: ignore[arg-type]
 
+    def to_pandas(
+        self, columns: Columns = None, filter: object = None, **arguments: object
+    ) -> pd.DataFrame:
+        """Return the live rows as a data frame; arguments that no scan has are those of pyarrow."""
+        others = {name: arguments.pop(name) for name in arguments.keys() - SCAN_ARGUMENTS}
+        return self.scanner(columns=columns, filter=filter, **arguments).to_pandas(**others)  # type: ignore[arg-type]
+
     def head(self, num_rows: int) -> pa.Table:
         """Return the first `num_rows` live rows of the fragment."""
         return self.to_table(limit=num_rows)
@@ -130,13 +138,11 @@ class LanceFragment:
         self, columns: Columns = None, with_row_address: bool | None = None
     ) -> FragmentSession:
         """Return what takes rows of the same columns again and again."""
-        chosen: Sequence[str] | Mapping[str, str]
         chosen = self.schema.names if columns is None else columns
-        if with_row_address and isinstance(chosen, Mapping):
-            chosen = {**chosen, ROW_ADDRESS: ROW_ADDRESS}
-        elif with_row_address:
-            chosen = [*chosen, ROW_ADDRESS]
-        return FragmentSession(self, chosen)
+        if not with_row_address:
+            return FragmentSession(self, chosen)
+        by_name = isinstance(chosen, Mapping) and {**chosen, ROW_ADDRESS: ROW_ADDRESS}
+        return FragmentSession(self, by_name or [*chosen, ROW_ADDRESS])
 
     def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""

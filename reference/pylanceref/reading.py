@@ -43,8 +43,7 @@ def get_fragments(table: OpenTable, filter: object = None) -> list[LanceFragment
 
 def get_fragment(table: OpenTable, fragment_id: int) -> LanceFragment | None:
     """Return a fragment by id, None when there is none."""
-    found = [one for one in table._snapshot.fragments if one.fragment.id == fragment_id]
-    return LanceFragment.of(table, found[0]) if found else None
+    return next((one for one in get_fragments(table) if one.fragment_id == fragment_id), None)
 
 
 def count_rows(table: OpenTable, filter: object = None, **kwargs: object) -> int:
@@ -164,7 +163,9 @@ def read_blobs(
     io_buffer_size: int | None = None,
     preserve_order: bool | None = None,
 ) -> list[tuple[int, bytes | None]]:
-    """Return the addresses and the bytes of blobs that are chosen as by `take_blobs`."""
+    """Return addresses and bytes of blobs that are chosen as by `take_blobs`. Raises ValueError."""
+    if io_buffer_size == 0:
+        raise ValueError("io_buffer_size must be greater than 0")
     found = locate_blobs(table._snapshot, blob_column, ids, addresses, indices)
     return [(row, None if blob is None else blob.read(0, blob.size)) for row, blob in found]
 

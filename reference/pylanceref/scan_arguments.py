@@ -76,6 +76,9 @@ class ScanArguments(TypedDict, total=False):
 
 SCAN_ARGUMENTS = ScanArguments.__annotations__.keys()
 
+SAME_OPTIONS = SCAN_ARGUMENTS & {*ScanOptions.__match_args__}.difference({"order_by"})
+"""Options that are arguments as they are."""
+
 SYSTEM_OPTIONS = {"with_row_id": ROW_ID, "with_row_address": ROW_ADDRESS}
 """Names of system columns by the arguments that ask for them."""
 
@@ -119,6 +122,11 @@ def describe(
     ValueError or TypeError for another wrong argument and for one that there is not.
     """
     check_arguments(arguments)
+    every = snapshot, fragments
+
+    def again(others: Mapping[str, object]) -> LanceScanner:
+        return describe(*every, {**arguments, **others})  # type: ignore[typeddict-item]
+
     search = _search(arguments, snapshot, fragments)
     if arguments.get("include_deleted_rows"):
         if search is not None:
@@ -136,18 +144,10 @@ def describe(
     if before is not None:
         uses_indices = arguments.get("use_scalar_index") is not False
         bound = condition(snapshot, before, use_indices=uses_indices)
-    options = ScanOptions(
-        condition=bound,
-        early=_early(arguments.get("late_materialization"), projection, schema),
-        order_by=_orderings(arguments.get("order_by"), schema),
-        computed=computed,
-        batch_size=arguments.get("batch_size"),
-        batch_size_bytes=arguments.get("batch_size_bytes"),
-        strict_batch_size=arguments.get("strict_batch_size"),
-        limit=arguments.get("limit"),
-        offset=arguments.get("offset"),
-        scan_stats_callback=arguments.get("scan_stats_callback"),
-    )
+    early = _early(arguments.get("late_materialization"), projection, schema)
+    order = _orderings(arguments.get("order_by"), schema)
+    same = {name: arguments.get(name) for name in SAME_OPTIONS}
+    options = ScanOptions(bound, early, order, computed, again, **same)  # type: ignore[arg-type]
     if search is not None:
         return _search_scanner(snapshot, fragments, search, schema, options, arguments)
     if arguments.get("fast_search") and bound is not None:
@@ -200,7 +200,10 @@ def _search_scanner(
         search = VectorSearch(snapshot, query, fragments, fast=fast)
         if query.batch:
             added = [scanners.QUERY_INDEX, *added]
-            columns = scanners.with_query_index(columns, schema)
+            first = scanners.QUERY_INDEX.name  # the number of the query comes before all columns
+            asked = [field.name for field in schema.fields] if columns is None else columns
+            names = [first, *(one for one in asked if one != first)]
+            columns = {first: first, **columns} if isinstance(columns, Mapping) else names
     scores = not arguments.get("disable_scoring_autoprojection")
     result = scanners.shown(schema, columns, system_columns(arguments), added, added=scores)
     after = None if arguments.get("prefilter") else arguments.get("filter")

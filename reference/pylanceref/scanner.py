@@ -11,22 +11,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import pyarrow as pa
+from lanceref.blobs.blob_writer import BLOB_KEY
 from lanceref.core.comparison import total_order
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
+from lanceref.file.schema_view import joined_path
+from lanceref.search.blob_rows import locate_blobs
 from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.table.logical import BlobHandling
-from lanceref.table.rows import POSITION, ROW_OFFSET, FragmentRows
+from lanceref.table.rows import POSITION, ROW_ADDRESS, ROW_OFFSET, FragmentRows
 from numpy.typing import NDArray
 
+from pylanceref.blob import BlobFile
 from pylanceref.sql.columns import Computed
 
 if TYPE_CHECKING:
@@ -136,20 +140,41 @@ SIZE_VARIABLE = "LANCE_DEFAULT_BATCH_SIZE"
 class ScanOptions:
     """What a scan returns besides its columns, by the names of arguments: None for the default.
 
-    `early` are columns that are read with those of the filter, passed or not; the callback
-    gets at the end what was read.
+    `early` are columns that are read with those of the filter, passed or not; `again` describes
+    the scan with other arguments; the callback gets at the end what was read.
     """
 
     condition: Condition | None
     early: tuple[Field, ...]
     order_by: tuple[ColumnOrdering, ...]
     computed: Computed | None
+    again: Callable[[Mapping[str, object]], LanceScanner]
     batch_size: int | None = None
     batch_size_bytes: int | None = None
     strict_batch_size: bool | None = None
     limit: int | None = None
     offset: int | None = None
     scan_stats_callback: Callable[[ScanStatistics], object] | None = None
+
+
+BLOB_MODES = ("lazy", "bytes", "descriptions")
+"""What blobs are in a data frame."""
+
+
+def _blob_paths(fields: Iterable[pa.Field], *above: str) -> Iterator[tuple[str, ...]]:
+    """Yield the names that lead to each blob column, outermost first."""
+    for one in fields:
+        if (one.metadata or {}).get(BLOB_KEY.encode()) == b"true":
+            yield (*above, one.name)
+        elif pa.types.is_struct(one.type):
+            yield from _blob_paths(one.type, *above, one.name)
+
+
+def _placed(value: object, file: BlobFile | None, below: Sequence[str]) -> object:
+    """Return a value with a file where names lead; a null struct stays null."""
+    if not below or not isinstance(value, dict):
+        return value if below else file
+    return {**value, below[0]: _placed(value[below[0]], file, below[1:])}
 
 
 @dataclass(eq=False, repr=False)
@@ -241,9 +266,36 @@ class LanceScanner:
             self._snapshot.bounded(self.to_batches(), self._fragments), schema=self.projected_schema
         )
 
-    def to_pandas(self, **kwargs: object) -> pd.DataFrame:
-        """Return all rows as a pandas DataFrame; `kwargs` are those of pyarrow."""
-        return self.to_table().to_pandas(**kwargs)
+    def to_pandas(self, *, blob_mode: str = "lazy", **kwargs: object) -> pd.DataFrame:
+        """Return all rows as a pandas DataFrame; `kwargs` are those of pyarrow.
+
+        `blob_mode` says what blobs are: "lazy" files, "bytes" or "descriptions". Raises ValueError.
+        """
+        if blob_mode not in BLOB_MODES:
+            raise ValueError(f"blob_mode must be one of: {', '.join(map(repr, BLOB_MODES))}")
+        shown, again = self.projected_schema, self._options.again
+        paths = list(_blob_paths(shown))
+        if not paths or blob_mode == "descriptions":
+            return self.to_table().to_pandas(**kwargs)
+        if blob_mode == "bytes":
+            return again({"blob_handling": "all_binary"}).to_table().to_pandas(**kwargs)
+        table = again({"blob_handling": None, "with_row_address": True}).to_table()
+        addresses = table[ROW_ADDRESS].to_pylist()
+        frame = table.select(shown.names).to_pandas(**kwargs)
+        for path in paths:
+            located = locate_blobs(self._snapshot, self._source(path), None, addresses, None)
+            files = [None if blob is None else BlobFile(blob) for _, blob in located]
+            name, *below = path
+            rows = zip(frame[name].tolist(), files, strict=True)
+            frame[name] = [_placed(value, file, below) for value, file in rows]
+        return frame
+
+    def _source(self, path: Sequence[str]) -> str:
+        """Return the column of the table that a column of the result, or a part of it, shows."""
+        computed, (name, *below) = self._options.computed, path
+        if computed is not None:
+            return joined_path([*computed.bound[computed.schema.names.index(name)].names, *below])
+        return joined_path(path) if name in self.dataset_schema.names else ".".join(path)
 
     def count_rows(self) -> int:
         """Count rows; none is read without a filter. Raises QueryRefused with a limit or offset."""

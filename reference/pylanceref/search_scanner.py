@@ -193,14 +193,3 @@ class SearchScanner(LanceScanner):
 def _with(rows: pa.Table, found: Mapping[str, pa.Array]) -> pa.Table:
     """Return rows, of which no column may have been read, with further columns."""
     return pa.table({**found, **dict(zip(rows.schema.names, rows.columns, strict=True))})
-
-
-def with_query_index(
-    columns: Sequence[str] | Mapping[str, str] | None, schema: LanceSchema
-) -> Sequence[str] | Mapping[str, str]:
-    """Return the columns of a batch: the number of the query is always the first."""
-    name = QUERY_INDEX.name
-    if isinstance(columns, Mapping):
-        return {name: name, **columns}
-    asked = [field.name for field in schema.fields] if columns is None else columns
-    return [name, *(one for one in asked if one != name)]

@@ -1,5 +1,7 @@
 """Sessions of files, and blobs that are stored by one before their rows."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -10,16 +12,42 @@ from pylanceref.file import LanceFileSession
 BATCH = pa.record_batch({"a": [1, 2, 3]})
 
 
+READ = [("up/a", 1, 3), ("up/a", 9, 0), ("up/a", 0, 1 << 20), ("up", 0, 1), ("up/a", -1, 1)]
+CALLS = [
+    lambda s: _rows(s, "d/x.lance"),
+    lambda s: _rows(s, "/d//x.lance"),
+    lambda s: _rows(s, "nothing"),
+    lambda s: s.upload_file(__file__, "up/a"),
+    lambda s: s.upload_file("nothing here", "up/b"),
+    lambda s: [s.contains(path) for path in ("up/a", "up", "d/x.lance", "nothing", "")],
+    lambda s: [sorted(s.list(path)) for path in (None, "", "up", "d/", "nothing", "up/a")],
+    lambda s: [
+        (sorted(one.common_prefixes), sorted(one.objects))
+        for one in map(s.list_with_delimiter, (None, "up/", "nothing"))
+    ],
+    *(lambda s, given=given: s.read_range(*given) for given in READ),
+    lambda s: s.download_file("up/a", "/dev/null"),
+    lambda s: s.download_file("nothing", "/dev/null"),
+    lambda s: s.delete_file("up/a"),
+    lambda s: s.delete_file("up/a"),
+    lambda s: s.list("up"),
+]
+
+
+def _rows(session, path: str) -> list[dict]:
+    return session.open_reader(path, ["a"]).read_all().to_table().to_pylist()
+
+
 def _calls(session) -> list[object]:
     """What every call gives, the class of its error where there is one."""
     with session.open_writer("d/x.lance", schema=BATCH.schema, version="2.1") as writer:
         writer.write_batch(BATCH)
-    found: list[object] = []
-    for path in ("d/x.lance", "/d//x.lance", "nothing"):
+    found, kinds = list[object](), (OSError, OverflowError, TypeError, ValueError)
+    for call in CALLS:
         try:
-            found.append(session.open_reader(path, ["a"]).read_all().to_table().to_pylist())
-        except ValueError:
-            found.append(ValueError)
+            found.append(call(session))
+        except kinds as error:
+            found.append(next(kind for kind in kinds if isinstance(error, kind)))
     return found
 
 
@@ -28,12 +56,16 @@ def test_files_are_written_and_read_below_the_folder(tmp_path):
     session = LanceFileSession(tmp_path / "s")
     rows = [{"a": 1}, {"a": 2}, {"a": 3}]
 
-    assert [rows, rows, ValueError] == _calls(session)
+    assert [rows, rows, ValueError] == _calls(session)[:3]
+    session.upload_file(__file__, "u/a")
+    session.download_file("u/a", tmp_path / "down")
+    assert Path(__file__).read_bytes() == (tmp_path / "down").read_bytes()
     assert ["s/d/x.lance"] == [
         str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.lance")
     ]
-    with pytest.raises(OSError, match="outside"):
-        session.open_reader("../up")
+    for call in (session.open_reader, session.contains, session.list, session.delete_file):
+        with pytest.raises(OSError, match="outside"):
+            call("../up")
 
 
 @pytest.mark.oracle

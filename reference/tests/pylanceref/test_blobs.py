@@ -96,7 +96,7 @@ def test_thresholds_are_metadata_of_the_field():
     }
     with pytest.raises(ValueError, match="positive"):
         blob_field("b", dedicated_size_threshold=0)
-    with pytest.raises(OverflowError, match="unsigned 64-bit"):
+    with pytest.raises(OverflowError, match="pack_file_size_threshold must fit"):
         blob_field("b", pack_file_size_threshold=2**64)
     with pytest.raises(TypeError):
         blob_field("b", inline_size_threshold="1")  # type: ignore[arg-type]
@@ -142,6 +142,13 @@ def test_tables_of_0_1_have_the_bytes_of_blobs(tmp_path):
     assert table.take([2, 0])["b"].to_pylist() == [b"d", b"abc"]
     with pytest.raises(ValueError, match="not a blob column"):
         table.take_blobs("b", indices=[0])
+
+
+def _opened(value: object) -> object:
+    """A value of a data frame, with bytes in place of files at any depth."""
+    if isinstance(value, dict):
+        return {name: _opened(one) for name, one in value.items()}
+    return value.read() if isinstance(value, io.IOBase) else value
 
 
 def _table(version: str, rng: random.Random, uri: str) -> pa.Table:
@@ -190,6 +197,10 @@ def test_tables_of_blobs_read_as_with_the_oracle(version, tmp_path):
         wanted = theirs.to_table(blob_handling=handling)
         assert found.schema.equals(wanted.schema, check_metadata=True)
         assert found.equals(wanted)
+    for given in ({"blob_mode": "lazy"}, {"blob_mode": "bytes"}, {"columns": {"x": "s"}}):
+        found, wanted = (one.to_pandas(**given) for one in (ours, theirs))
+        assert found.map(_opened).to_dict("list") == wanted.map(_opened).to_dict("list")
+    assert ours.to_pandas(blob_mode="descriptions").equals(ours.to_table().to_pandas())
     rows = [rng.randrange(theirs.count_rows()) for _ in range(20)]
     assert ours.take(rows).equals(theirs.take(rows))
     for column in ("b", "s.b"):
@@ -198,10 +209,19 @@ def test_tables_of_blobs_read_as_with_the_oracle(version, tmp_path):
         assert ours.read_blobs(column, indices=rows) == theirs.read_blobs(column, indices=rows)
 
 
+def _frame(rows, column: str, **given) -> list:
+    return list(map(_opened, rows.to_pandas(**given)[column]))
+
+
 CALLS = {
     "text": lambda d: d.take_blobs("b", indices=["x"]),
     "array": lambda d: [one and one.read() for one in d.take_blobs("b", pa.array([1, 0]))],
     "bytes": lambda d: d.read_blobs("b", addresses=[1, 0, 1], preserve_order=True),
+    "buffer": lambda d: d.read_blobs("b", indices=[0], io_buffer_size=0),
+    "frame": lambda d: _frame(d.scanner(columns={"x": "b"}, limit=2), "x"),
+    "frame of a fragment": lambda d: _frame(d.get_fragments()[0], "b", filter="b is null"),
+    "frame of bytes": lambda d: _frame(d, "b", columns=["b"], blob_mode="bytes"),
+    "mode": lambda d: d.to_pandas(blob_mode="inline"),
     "ranges": lambda d: d.read_blob_ranges("b", [(0, 2, 3), (1, 0, 1)], selector="indices"),
     "range": lambda d: d.take_blobs("b", [0])[0].read_range(2, 3),
     "negative range": lambda d: d.take_blobs("b", [0])[0].read_range(2, -3),
@@ -267,7 +287,7 @@ def test_blobs_come_from_the_newest_overlay_of_their_row(tmp_path, version):
 
 
 def test_a_file_refuses_what_it_cannot_do():
-    """Positions below 0, ranges outside and closed files raise ValueError."""
+    """Positions below 0, ranges outside and closed files raise ValueError, as other columns."""
     file = _file()
     assert (file.read_range(0, 2), file.read_range(79, 1)) == (DATA[10:12], DATA[89:90])
     assert (file.size(), repr(file)) == (80, "<BlobFile size=80>")
@@ -277,13 +297,8 @@ def test_a_file_refuses_what_it_cannot_do():
     file.close()
     with pytest.raises(ValueError, match="closed"):
         file.read()
-
-
-def test_a_binary_column_opens_as_files():
-    """Each value is a file, a null is None."""
-    files = list(BlobColumn(pa.array([b"a", None])))
-
-    assert files[0] is not None
-    assert (files[0].read(), files[1]) == (b"a", None)
+    value, null = BlobColumn(pa.array([b"a", None]))
+    assert value is not None
+    assert (value.read(), null) == (b"a", None)
     with pytest.raises(ValueError, match="binary array"):
         BlobColumn(pa.array([1]))
