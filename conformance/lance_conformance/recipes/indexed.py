@@ -90,12 +90,12 @@ def create_index(
 ) -> None:
     """Create an index; parameters of texts and vectors are arguments, others a configuration.
 
-    FM is only supported in a configuration.
+    FM, and BITMAP over a dictionary, are only supported in a configuration.
     """
     if type_.startswith("IVF"):
         dataset.create_index(column, type_, **parameters)
         return
-    if type_ == "INVERTED" or (not parameters and type_ != "FM"):
+    if type_ == "INVERTED" or (not parameters and type_ not in ("FM", "BITMAP")):
         dataset.create_scalar_index(column, type_, **parameters)
         return
     config = import_module(f"{module.__name__}.indices").IndexConfig
@@ -149,6 +149,11 @@ def dump(
     make, args = made(table, expected, by=by), {"index": NAME}
     return Request(make, "index-bytes", args, {}, table.type, "any", clauses=clauses)
 
+
+WORD_KEYS = pa.DictionaryArray.from_arrays(
+    pa.array([2, None, 0, 3, 2, 1, None, 3, 4, 0, 2, 5], pa.int8()),
+    ["pear", "fig", "kiwi", "plum", "apple", "date"])  # fmt: skip
+"""Words of a dictionary, which has them in no order."""
 
 INTS = pa.array([3, None, 1, 5, 3, 2, None, 5, 9, 1, 3, 8], pa.int32())
 NAN = float("nan")

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+from lanceref.codecs.variable import symbol_table
+from lanceref.proto.encodings_v2_1_pb2 import CompressiveEncoding
 
 from lance_conformance.recipes import blocks, columns, edits, pages
 from lance_conformance.recipes.cases.pages import edge_pages
@@ -40,9 +42,16 @@ _CODES = (b"\xff\xff\x00", b"\x01", b"\xff\xff\xff\x01", b"\x00\x00\x00\x00", b"
 _CODED = [b"\xffsymbol", b"s", b"\xff\x01", b"symbol" * 4, b""]
 
 
-def _codes(values: Sequence[bytes], first_row: int = 0) -> Page:
+_OTHERWISE = edits.build(CompressiveEncoding, {"fsst.values": edge_pages.STRINGS,
+        "fsst.symbol_table": symbol_table([b"other", b"t"], is_on=True)})  # fmt: skip
+"""Strings coded by other symbols."""
+
+
+def _codes(
+    values: Sequence[bytes], first_row: int = 0, coded: CompressiveEncoding = edge_pages.CODED
+) -> Page:
     """Lay out coded strings as one chunk."""
-    made = pages.chunked("2.1", edge_pages.CODED, [edge_pages.held(values)])
+    made = pages.chunked("2.1", coded, [edge_pages.held(values)])
     return replace(made, first_row=first_row)
 
 
@@ -52,6 +61,13 @@ _KINDS = pa.struct([("kind", pa.uint8()), ("position", pa.uint64()), ("size", pa
 _WIDE = pa.struct(
     [*(("a", pa.decimal128(20, 0)), ("b", pa.decimal256(40, 0))), *(("s", pa.string()),
             ("v", pa.list_(pa.float32(), 2)), ("l", pa.large_binary()))])  # fmt: skip
+
+
+_TEXT_INSIDE = pa.struct([("a", pa.uint8()), ("i", pa.struct(
+                [("s", pa.string()), ("n", pa.int16())])), ("b", pa.int32())])  # fmt: skip
+_INSIDE = column(pa.array([{"a": k, "i": {"s": "x" * k, "n": -k}, "b": 1000 * k} for k in range(5)],
+        _TEXT_INSIDE), packed="true")  # fmt: skip
+"""Packed structs that hold a struct with a text, between two numbers."""
 
 
 CASES: tuple[Recipe, ...] = (
@@ -222,6 +238,12 @@ CASES: tuple[Recipe, ...] = (
             {0: [_codes(_CODES), _codes((b"", b""), len(_CODES))]})),
     fault("alone", "a value that is an escape and no more", "L.codec.fsst.escape",
         byte("field c", "bytes", at=3, new=255)),
+    case("file/2.1/fsst/two-tables",
+        "two pages, each with symbols of its own: a reader that keeps the first table reads others",
+        ("L.codec.fsst.table", "L.codec.fsst.code"),
+        of_pages(pa.array(["symbols", "ss", "ttother", "other"]), "2.1",
+            _codes((b"\x00\x01", b"\x01\x01")),
+            _codes((b"\x01\x01\x00", b"\x00"), 2, _OTHERWISE)), reachable=True),
     *cases("file/{2.1,2.2}/fsst/urls", "fsst codes with their symbol table",
         ("L.codec.fsst.table", "L.codec.fsst.code"), column(columns.URLS, compression="fsst")),
     *faults("file/2.1/fsst/urls", fault("code", "a code without a symbol", "L.codec.fsst.code",
@@ -255,6 +277,14 @@ CASES: tuple[Recipe, ...] = (
     *cases("file/{2.2,2.3}/packed-struct/wide", "packed rows: decimals, a string, a vector, bytes",
         "L.codec.packed-struct.row", column(pa.array([{"a": i, "b": -i, "s": columns.PATHS[i],
                         "v": [i, 0.5], "l": b"x" * i} for i in range(9)], _WIDE), packed="true")),
+    *cases("file/{2.2,2.3}/packed-struct/text-inside",
+        "rows that hold a row with a text: a reader without inner lengths goes on too early",
+        ("L.codec.packed-struct.row", "L.codec.packed-struct.field"), _INSIDE),
+    *faults("file/2.2/packed-struct/text-inside", fault("longer",
+            "a row inside of another, which is said to be one byte longer",
+            "L.codec.packed-struct.row", add("field c", "value", at=1, nth=3)),
+        fault("text", "a text inside that leaves a byte of its row", "L.codec.packed-struct.row",
+            add("field c", "value", at=5, by=-1, nth=3))),
     case("file/2.3/packed-struct/zstd", "packed rows in chunks", "L.codec.packed-struct.bits",
         column(pa.array([{"a": i % 3, "b": i % 2} for i in range(1000)], columns.PAIR),
             packed="true", compression="zstd")),

@@ -120,6 +120,16 @@ CASES: tuple[Recipe, ...] = (
     case("index/any/bitmap/equals",
         "a value that occurs twice, and once in a row that was appended",
         filtered(BITMAP, "c = 3", [0, 4, 10])),
+    *(case(f"index/any/bitmap/{slug}", f"words of a dictionary: {title}", "L.index.bitmap.columns",
+            filtered(replace(BITMAP, values=indexed.WORD_KEYS), sql, rows, by=by))
+        for slug, title, sql, rows, by in (
+            ("dictionary", "a reader that takes the value for a key finds none", "c = 'kiwi'",
+                [0, 4, 10], "oracle"),
+            ("dictionary-not", "all but one, and rows that are null are not found", "c != 'kiwi'",
+                [2, 3, 5, 8, 9, 11], "oracle"),
+            ("dictionary-nulls", "rows that are null", "c IS NULL", [1, 6], "oracle"),
+            ("own-dictionary", "one in an index of the reference", "c = 'kiwi'", [0, 4, 10],
+                "reference"))),
     case("index/any/bitmap/range", "a range of values",
         filtered(BITMAP, "c > 2 AND c <= 5", [0, 3, 4, 10])),
     case("index/any/bitmap/nulls", "rows that are null, and others",

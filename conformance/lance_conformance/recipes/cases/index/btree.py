@@ -23,6 +23,7 @@ from lance_conformance.recipes.indexed import Indexed, compact, filtered, then
 from lance_conformance.recipes.model import Files, MessageEdit, Recipe
 
 BTREE = Indexed(indexed.INTS, "BTREE", {"zone_size": 4})
+_WORDS = replace(BTREE, values=indexed.WORD_KEYS)
 
 
 def moved_rows(section: IndexSection) -> IndexMetadata:
@@ -112,6 +113,18 @@ CASES: tuple[Recipe, ...] = (
         ("L.index.segment.folder", "L.index.btree.columns"),
         unsized(filtered(replace(BTREE, version="2.0"), "c >= 2 AND c < 9", [0, 3, 4, 5, 10, 11],
                 clauses=()))),
+    *(case(f"index/any/btree/{slug}", f"words of a dictionary: {title}", "L.index.btree.order",
+            filtered(_WORDS, sql, rows, by=by)) for slug, title, sql, rows, by in (
+            ("dictionary", "a reader that compares keys finds others of a range",
+                "c >= 'fig' AND c < 'pear'", [0, 4, 5, 10], "oracle"),
+            ("dictionary-nulls", "rows that are null", "c IS NULL", [1, 6], "oracle"),
+            ("own-dictionary", "a range in an index of the reference",
+                "c >= 'fig' AND c < 'pear'", [0, 4, 5, 10], "reference"))),
+    case("index/any/btree/same-value",
+        "a value on five pages: a reader that looks on the first or the last of them misses rows",
+        ("L.index.btree.pages", "L.index.btree.order"),
+        filtered(Indexed(pa.array([5, 5, 9, 5, 5, 1, 5, 5, 5, 5, 2, 5], pa.int32()), "BTREE",
+                {"zone_size": 2}), "c = 5", [0, 1, 3, 4, 6, 8, 9, 11])),
     case("index/any/btree/0-33-0-row-ids", "keys in a column of another name",
         ("L.index.files.column", "L.index.segment.keys"),
         indexed.early_index("0.33.0", "BTREE", "c >= 3 AND c < 9", [0, 3, 7, 10, 11])),

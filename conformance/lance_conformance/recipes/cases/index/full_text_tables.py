@@ -121,6 +121,27 @@ def wide_steps(table: pa.Table) -> pa.Table:
 
 
 WORD_LISTS = pa.array([["a fox", "dog fox"], ["fox dog", None], None, [], ["a dog"]])
+JOINED_LISTS = pa.array(
+    [
+        ["a fox", "dog"],
+        ["a fox dog", None],
+        [None, "a fox dog"],
+        ["", "a fox dog"],
+        ["a fox dog", ""],
+        ["a", "fox", "dog"],
+        None,
+        [],
+        ["a fox"],
+        ["dog"],
+    ]
+)
+JOINED = ("a fox dog", "a fox dog", "a fox dog", "a fox dog", "a fox dog ", "a fox dog", "", "",
+    "a fox", "dog")  # fmt: skip
+"""Lists, and the one text of each."""
+
+WRITERS = (("", "oracle"), ("own-", "reference"))
+"""What the names of cases begin with, by who wrote the index."""
+
 LISTED = {0: ["fox", "dog", "fox"], 1: ["fox", "dog"], 4: ["dog"]}
 
 
@@ -143,6 +164,17 @@ def document_steps(
             dataset = module.dataset(uri)
 
     return write
+
+
+def joined_lists(
+    tokens: Documents, token: str, parameters: Mapping[str, object], *, by: str = "oracle"
+) -> Request:
+    """Return the question of a token in lists, whose texts are cut as one into tokens."""
+    rows = pa.table({"id": pa.array(range(len(JOINED)), pa.int64()), "c": JOINED_LISTS})
+    given = {"stem": False, "remove_stop_words": False, **parameters}
+    steps = indexed.at_once(rows, "INVERTED", given, "2.1")
+    found = [row for row, of_row in tokens.items() if token in of_row]
+    return text_search(steps, match(token), scores(tokens, [token], found, len(JOINED)), by=by)
 
 
 OBJECTS = {"c": pa.array(['{"a":"quick fox","n":3}', '{"a":"fox","b":{"x":["dog",true]}}', None,

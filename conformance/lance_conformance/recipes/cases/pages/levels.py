@@ -25,6 +25,7 @@ _PAIRS = column(pa.array(
 """Two pages of each field: one value alone is in the first page of the second."""
 
 
+_LONG_ROW = pa.array([list(range(3000)), [1], list(range(2000))], pa.list_(pa.int64()))
 _PACKED_LEVELS = f"{edits.M}.def_compression.out_of_line_bitpacking"
 """Where packed levels are described."""
 
@@ -162,8 +163,10 @@ CASES: tuple[Recipe, ...] = (
         fault("wide", "levels of 32 bits", "L.codec.encoding.levels",
             assign(f"{_PACKED_LEVELS}.uncompressed_bits_per_value", 32))),
     *cases("file/{2.1,2.2}/repindex/long-row", "one list spans several chunks",
-        ("L.page.repindex.agrees", "L.page.repindex.size"),
-        pa.array([list(range(3000)), [1], list(range(2000))], pa.list_(pa.int64()))),
+        ("L.page.repindex.agrees", "L.page.repindex.size"), _LONG_ROW),
+    case("file/2.1/repindex/taken",
+        "a row within a chunk, and one of several: a reader that begins at chunks gives others",
+        ("L.page.repindex.rows", "L.page.repindex.agrees"), columns.take(_LONG_ROW, "2.1", 1, 2)),
     *faults("file/2.1/repindex/long-row", fault("repindex", "a chunk that finishes one row more",
             "L.page.repindex.rows", byte("repetition index", "rows*", at=0, new=7)),
         fault("leftover", "fewer entries left over than there are", "L.page.repindex.agrees",

@@ -11,6 +11,7 @@ from lanceref.proto import rowids_pb2 as pb
 from lanceref.proto.table_pb2 import DataFile
 
 from lance_conformance.oracle import lance
+from lance_conformance.recipes.cases.transactions.commits import VERSIONS
 from lance_conformance.recipes.columns import numbered, two
 from lance_conformance.recipes.constructors import case, fault, lint
 from lance_conformance.recipes.edits import SECOND, build, data_file, fragment, inside, manifest
@@ -94,6 +95,11 @@ def _stable(ids: Sequence[int] | None = None) -> Maker:
     return stored(rows, holds=read, enable_stable_row_ids=True)
 
 
+_LEFT = pa.table([pa.array([0, 4, 5, 1, 3, 6, 7], pa.int64()), *(pa.array(values, pa.uint64())
+            for values in ([1] * 5 + [4] * 2, [1] * 3 + [2] * 2 + [4] * 2, [0, 4, 5, 1, 3, 6, 7]))],
+    ["a", *VERSIONS, "_rowid"])  # fmt: skip
+"""Rows that are left where they were, that an update moved, that were appended, with their ids."""
+
 _PAIR = pa.struct([("x", pa.int32()), ("y", pa.int32())])
 _PAIRS = [[{"x": 1, "y": 2}, {"x": 3, "y": 4}], [{"x": 5, "y": 6}, {"x": 7, "y": 8}]]
 _TWICE = pa.table({"l": pa.array([*_PAIRS, None, _PAIRS[0][:1]], pa.list_(_PAIR)),
@@ -163,6 +169,11 @@ CASES: tuple[Recipe, ...] = (
         "L.table.datafile.lookup",
         stored(two(0, 4), lambda ds: ds.alter_columns({"path": "a", "data_type": pa.int32()}),
             holds=two(0, 4).set_column(0, "a", pa.array(range(4), pa.int32())))),
+    case("table/any/fragments/other-order",
+        "a file that lists its fields last first: a reader that takes columns so exchanges them",
+        ("L.table.datafile.lookup", "L.table.datafile.indices"),
+        edited(stored(pa.table({"a": [1, 2], "b": [7, 9]})),
+            data_file({"fields": [1, 0], "column_indices": [1, 0]})), reachable=True),
     case("table/any/fragments/tombstone", "-2 marks the column that another file replaced",
         "L.table.datafile.tombstone", dataset(_tombstoned)),
     case("table/any/fragments/updated", "updated rows move to a new fragment",
@@ -264,6 +275,18 @@ CASES: tuple[Recipe, ...] = (
         "L.table.row-ids.next", _ids({"segments.0.array.u64_array.values": words(51, 1, 2)})),
     lint("ids-next", "an id that is still to be given", "L.table.row-ids.next",
         manifest({"next_row_id": 50})),
+    case("table/any/row-ids/segments-read",
+        "ids of all five kinds of segments, asked for: a reader of ranges alone gives others",
+        ("L.table.row-ids.segment", "L.table.row-ids.sorted"),
+        edited(_stable([0, 1, 2, 10, 11, 13, 14, 20, 22, 30, 34, 50, 40]), _given(_IDS, 51)),
+        args={"columns": ["a"], "with": ["_rowid"]}, reachable=True),
+    case("table/any/row-ids/left",
+        "ids and versions after deleted rows: a reader that counts the rows left gives others",
+        ("L.table.row-ids.length", "L.table.row-versions.order", "L.table.deletions.applied"),
+        stored(two(0, 6), lambda ds: ds.update({"b": "'new'"}, where="a = 1 or a = 3"),
+            lambda ds: ds.delete("a = 2"), lambda ds: write(two(6, 8), ds.uri, mode="append"),
+            holds=_LEFT, enable_stable_row_ids=True),
+        args={"columns": ["a", *VERSIONS], "with": ["_rowid"]}),
     case("table/any/row-ids/wide", "row ids in a bitmap of two bytes, and beside two holes",
         ("L.table.row-ids.bitmap", "L.table.row-ids.holes"),
         edited(_stable([1000, 1005, 1007, 1008, 1009, 1011, 10, 12, 13, 14, 15, 17, 18]),

@@ -66,6 +66,15 @@ def _in_early_files(ds: Any) -> None:
             path.write_bytes(made.read_bytes())
 
 
+def _appended_last(ds: Any) -> None:
+    write(numbered(5, 6), ds.uri, mode="append")
+
+
+def _manifests_alone(name: str) -> bool:
+    """Return whether a file is neither a transaction nor the hint of the latest version."""
+    return not name.startswith(("_transactions/", "_versions/latest"))
+
+
 _two = partial(stored, numbered(0, 3), _appended, holds=numbered(0, 6))
 
 
@@ -101,6 +110,11 @@ CASES: tuple[Recipe, ...] = (
     case("table/any/manifest/v1-names", "manifests named by their version", "L.table.naming.v1",
         stored(numbered(0, 5), lambda ds: write(numbered(5, 8), ds.uri, mode="append"),
             holds=numbered(0, 8), enable_v2_manifest_paths=False)),
+    case("table/any/manifest/ten",
+        "ten manifests named by their version: a reader that sorts names as text takes the ninth",
+        ("L.table.naming.v1", "L.table.naming.latest"),
+        stored(numbered(0, 5), *[lambda ds: ds.update_config({"k": "v"})] * 8, _appended_last,
+            holds=numbered(0, 6), enable_v2_manifest_paths=False, keep=_manifests_alone)),
     case("table/any/manifest/v2-names", "manifests named backwards, the newest first",
         ("L.table.naming.v2", "L.table.naming.latest"), _two()),
     case("table/any/manifest/no-hint", "the version hint is missing", "L.table.hint.advisory",
