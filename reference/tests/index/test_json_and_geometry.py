@@ -242,7 +242,11 @@ def test_boxes_of_points():
         np.testing.assert_array_equal(column_boxes(values, "geoarrow.point"), expected)
 
 
-@pytest.mark.parametrize("value", ["POINT(", b"abc", b"\x01\x01\x00\x00\x00"])
+CUT = (pack("<BIII", 1, 0x2000_0007, 0, 1) * 61)[:-3]
+"""Collections inside each other, each of a reference system, whose bytes end in a header."""
+
+
+@pytest.mark.parametrize("value", ["POINT(", b"abc", b"\x01\x01\x00\x00\x00", CUT])
 def test_what_is_no_geometry_is_refused(value):
     """Of bytes, and of text."""
     with pytest.raises(QueryFailed, match="no geometry"):

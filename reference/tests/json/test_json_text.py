@@ -139,6 +139,7 @@ DOCUMENT = {"k": [10, {"a": 1}, [7, 8], {"a": 2}], "o": {"a": {"b": 3}, "0": 9},
 def test_paths_find_values(path, found):
     """A step finds nothing where it does not fit; `[*]` of no array is that itself."""
     assert found == select(DOCUMENT, parse_path(path))
+    assert 70_000 == len(select([0] * 70_000, parse_path("$[*]")))
 
 
 @pytest.mark.parametrize(

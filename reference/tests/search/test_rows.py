@@ -34,7 +34,6 @@ def test_strict_batches_have_one_size(sizes, rows):
     """All but the last, and nothing is lost; of rows without columns too."""
     found = list(resize_batches(batches(sizes), rows, None, strict=True))
     bare = resize_batches((batch.select([]) for batch in batches(sizes)), rows, None, strict=True)
-
     assert [batch.num_rows for batch in found] == [batch.num_rows for batch in bare]
     assert list(range(sum(sizes))) == [n for batch in found for n in batch["n"].to_pylist()]
     assert all(rows == batch.num_rows for batch in found[:-1])
@@ -45,7 +44,6 @@ def test_strict_batches_have_one_size(sizes, rows):
 def test_bytes_bound_batches(sizes, size_bytes):
     """Of 8 bytes a row; a row alone may be larger."""
     found = list(resize_batches(batches(sizes), 100, size_bytes, strict=False))
-
     assert list(range(sum(sizes))) == [n for batch in found for n in batch["n"].to_pylist()]
     assert all(batch.nbytes <= max(size_bytes, 8) for batch in found if size_bytes)
 
@@ -56,7 +54,6 @@ def test_order_is_that_of_tuples(rows):
     keys = [pa.array([row[n] for row in rows], pa.int8()) for n in (0, 1)]
     found = sort_order(keys, [ColumnOrdering("a"), ColumnOrdering("b")]).tolist()
     wanted = sorted(range(len(rows)), key=lambda at: [(one is None, one or 0) for one in rows[at]])
-
     assert wanted == found
 
 
@@ -156,7 +153,8 @@ def test_a_selective_filter_reads_less(dataset):
     everything = bytes_of(dataset)[1]
     own = bytes_of(dataset, columns=["n"])[1]
     found, late = bytes_of(dataset, filter="n = 99998")
-
+    third = dataset.to_table(filter="n % 3 = 0 and n < 90000")
+    assert [f"{n:0100d}" for n in range(3, 90_000, 3)] == third["wide"].to_pylist()
     assert [99_998] == found["n"].to_pylist()
     assert late < own + everything / 20
     assert bytes_of(dataset, filter="n = -1")[1] <= own * 1.1

@@ -165,7 +165,7 @@ def dataset(tmp_path_factory):
     documents = pa.array(['{"a":"fox"}', '{"a":"dog"}'], pa.json_())
     lists = [["fox"], ["a", "dog"]]
     table = {"s": ["red fox", "dog"], "l": lists, "e": lists, "j": documents, "i": [1, 2]}
-    values = {"v": vectors, "w": vectors, "query_index": [0, 1]}
+    values = {"v": vectors, "w": vectors, "query_index": [0, 1], "t": ["a", "b"]}
     made = pylanceref.write_dataset(pa.table({**table, **values}), tmp_path_factory.mktemp("r"))
     for column in "slj":
         made.create_scalar_index(column, "INVERTED")
@@ -198,6 +198,7 @@ NEAR = {"column": "v", "q": [0.0] * 4}
         ({"full_text_query": EACH}, QueryRefused, "no List"),
         ({"full_text_query": MatchQuery("a", "e") & A}, QueryRefused, "cannot mix"),
         ({"full_text_query": CombinedFieldsQuery("a", ["s", "e"])}, NotYet, "combined_fields"),
+        ({"full_text_query": CombinedFieldsQuery("a", ["t"])}, QueryRefused, "needs an FTS index"),
         ({"nearest": MinHashQuery("x", "s")}, QueryRefused, "No MinHash LSH index found"),
         ({"nearest": "abc"}, TypeError, "must be a mapping"),
         ({"nearest": {**NEAR, "x": 1}}, TypeError, "takes 'column' and 'q'"),

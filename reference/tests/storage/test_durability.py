@@ -104,7 +104,6 @@ def _holds(cut: Path, real: Path) -> None:
 def _is_acknowledged(cut: Path, real: Path) -> None:
     """The versions, tags and branches that a caller got an answer for exist."""
     left, wanted = pylanceref.dataset(cut), pylanceref.dataset(real)
-
     assert wanted.version == left.version
     assert wanted.tags.list() == left.tags.list()
     assert list(wanted.branches.list()) == list(left.branches.list())
@@ -123,7 +122,6 @@ def test_a_table_outlives_a_power_cut_at_its_commit(tmp_path, name, copied):
 
     with power.watched():
         OPERATIONS[name](pylanceref, str(real))
-
     assert [] == power.unsettled, "named by a manifest before they are on the disk"
     for cut in power.snapshots:
         _holds(cut / "t", real)
@@ -139,7 +137,6 @@ def test_a_new_table_is_there_or_not(tmp_path, name):
 
     with power.watched():
         prepare(pylanceref, name, str(real))
-
     assert [] == power.unsettled
     for cut in power.snapshots:
         if list((cut / "made/with/t").glob("_versions/*.manifest")):
@@ -159,7 +156,6 @@ def test_fragments_of_another_process_can_be_committed_after_a_cut(tmp_path):
     left = power.snapshots[-1] / "t"
     operation = pylanceref.LanceOperation.Overwrite(ROWS.schema, fragments)
     made = pylanceref.LanceDataset.commit(left, operation)
-
     assert ROWS.equals(made.to_table())
     assert [] == lanceref.validate(left, deep=True)
 
@@ -173,7 +169,6 @@ def test_a_folder_that_another_process_has_just_made_is_flushed(tmp_path):
 
     with power.watched():
         LocalStore(str(real)).put("data/x", b"1")
-
     assert b"1" == (power.snapshots[-1] / "data/x").read_bytes()
 
 
@@ -188,6 +183,7 @@ def test_a_table_that_may_be_lost_is_not_flushed(tmp_path, monkeypatch):
     made.create_scalar_index("id", "BTREE")
     made.tags.create("one", 1)
     LocalSink(str(tmp_path / "x"), durable=False).close()
-
+    with pytest.raises(ValueError, match="durable"):
+        pylanceref.dataset(made.uri, storage_options={"durable": "no"})
     assert [] == calls
     assert 17 == pylanceref.dataset(tmp_path / "t").count_rows()
