@@ -23,7 +23,8 @@ from lanceref.transactions.transaction import MESSAGE_KEY
 
 from pylanceref import edits, history, index_listing, indexing, reading, references
 from pylanceref.commit import commit_batch, commit_operation
-from pylanceref.errors import Missing
+from pylanceref.errors import PathMissing
+from pylanceref.fragment import LanceFragment
 from pylanceref.late_names import late_names
 from pylanceref.optimize import DatasetOptimizer
 from pylanceref.references import Branches, Tags, open_reference
@@ -47,10 +48,9 @@ _LATE = {
 }
 """Names that other modules define and pylance has in this one."""
 
-__all__ = ["LANCE_COMMIT_MESSAGE_KEY", "AutoCleanupConfig", "Branches", "ColumnOrdering"]
+__all__ = ["LANCE_COMMIT_MESSAGE_KEY", "AutoCleanupConfig", "Branches", "ColumnOrdering", "Tags"]
 __all__ += ["DatasetBasePath", "DatasetOptimizer", "Index", "IndexFile", "LanceDataset"]
-__all__ += ["LanceOperation", "LanceScanner", "Session", "Tags"]
-__all__ += ["Transaction", "dataset", "write_dataset"]
+__all__ += ["LanceOperation", "LanceScanner", "Session", "Transaction", "dataset", "write_dataset"]
 
 __getattr__ = late_names(__name__, _LATE, "VectorIndexReader")
 
@@ -135,19 +135,19 @@ class LanceDataset(OpenTable):
         """Remove a table with all its files. Raises NotFound, OperationRefused."""
         store = open_table(base_uri, store_options(storage_options))
         if not drop_table(store) and not ignore_not_found:
-            raise Missing(f"Dataset at path {store.root} was not found")
+            raise PathMissing(f"Dataset at path {store.root} was not found")
 
     @property
     def _ds(self) -> LanceDataset:
         """The dataset itself: what pylance has on the object below its dataset is here."""
         return self
 
-    optimize = property(DatasetOptimizer)
-    stats = property(reading.LanceStats)
-    tags = property(Tags)
-    branches = property(Branches)
-    fragments = property(reading.get_fragments)
-    latest_version = property(history.latest_version)
+    optimize: DatasetOptimizer = property(DatasetOptimizer)  # type: ignore[assignment]
+    stats: reading.LanceStats = property(reading.LanceStats)  # type: ignore[assignment]
+    tags: Tags = property(Tags)  # type: ignore[assignment]
+    branches: Branches = property(Branches)  # type: ignore[assignment]
+    fragments: list[LanceFragment] = property(reading.get_fragments)  # type: ignore[assignment]
+    latest_version: int = property(history.latest_version)  # type: ignore[assignment]
 
     commit = classmethod(commit_operation)  # type: ignore[var-annotated]
     commit_batch = classmethod(commit_batch)

@@ -164,8 +164,8 @@ def merge(
     schema: pa.Schema | None = None,
 ) -> None:
     """Add the columns of other rows, matched by a key; null where none is. Raises as above."""
-    right, keys = reader_of(data_obj, schema).read_all(), (left_on, right_on or left_on)
-    _add(table, operations.new_data.joined_source(table._snapshot, right, *keys, "dataset"))
+    right, key = reader_of(data_obj, schema).read_all(), left_on if right_on is None else right_on
+    _add(table, operations.new_data.joined_source(table._snapshot, right, left_on, key, "dataset"))
 
 
 def _add(table: OpenTable, source: operations.new_data.ColumnSource) -> None:

@@ -33,7 +33,7 @@ class InvalidTable(LanceError, OSError):
     """A table that breaks a clause, found when it was asked whether it does."""
 
 
-class Missing(NotFound, OSError):
+class PathMissing(NotFound, OSError):
     """A file of a session, or a table to be dropped, that is not there: `OSError` in pylance."""
 
 

@@ -139,10 +139,9 @@ class LanceFragment:
     ) -> FragmentSession:
         """Return what takes rows of the same columns again and again."""
         chosen = self.schema.names if columns is None else columns
-        if not with_row_address:
-            return FragmentSession(self, chosen)
-        by_name = isinstance(chosen, Mapping) and {**chosen, ROW_ADDRESS: ROW_ADDRESS}
-        return FragmentSession(self, by_name or [*chosen, ROW_ADDRESS])
+        more = {ROW_ADDRESS: ROW_ADDRESS} if with_row_address else {}
+        named = {**chosen, **more} if isinstance(chosen, Mapping) else [*chosen, *more]
+        return FragmentSession(self, named)
 
     def take(self, indices: Sequence[int] | pa.Array, columns: Columns = None) -> pa.Table:
         """Return live rows by their position in the fragment. Raises RowNotFound."""

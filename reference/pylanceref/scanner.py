@@ -286,8 +286,7 @@ class LanceScanner:
             located = locate_blobs(self._snapshot, self._source(path), None, addresses, None)
             files = [None if blob is None else BlobFile(blob) for _, blob in located]
             name, *below = path
-            rows = zip(frame[name].tolist(), files, strict=True)
-            frame[name] = [_placed(value, file, below) for value, file in rows]
+            frame[name] = [_placed(*row, below) for row in zip(frame[name], files, strict=True)]
         return frame
 
     def _source(self, path: Sequence[str]) -> str:

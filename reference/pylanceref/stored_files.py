@@ -12,7 +12,7 @@ from lanceref.core.integers import unsigned
 from lanceref.storage import LocalStore, Source, Store, open_store, store_options
 from lanceref.storage.protocol import COPY_BYTES, copy_object
 
-from pylanceref.errors import Missing
+from pylanceref.errors import PathMissing
 
 AnyPath = str | os.PathLike[str]
 
@@ -63,8 +63,7 @@ class StoredFiles:
 
     def delete_file(self, path: str) -> None:
         """Delete a file. Raises OSError where there is none."""
-        if not self.contains(path):
-            raise Missing(f"{path}: no such file")
+        _existing(self._store, self._below(path))
         self._store.delete(self._below(path))
 
     def upload_file(self, local_path: AnyPath, remote_path: str) -> None:
@@ -80,7 +79,8 @@ class StoredFiles:
 
 
 def _existing(store: Store, path: str) -> Source:
+    """Open a file. Raises PathMissing."""
     try:
         return store.open(path)
     except NotFound as error:
-        raise Missing(f"{error}") from error
+        raise PathMissing(f"{error}") from error

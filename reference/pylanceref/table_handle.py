@@ -74,7 +74,7 @@ def session_of(session: object, metadata_size_bytes: int | None = None) -> Sessi
         return Session(metadata_cache_size_bytes=0) if metadata_size_bytes == 0 else None
     if isinstance(session, Session):
         return session
-    raise TypeError(f"argument 'session': {type(session)} object is not an instance of '_Session'")
+    raise TypeError(f"argument 'session' is a {type(session).__name__}, not a Session")
 
 
 class OpenTable:

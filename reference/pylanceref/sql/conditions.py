@@ -183,10 +183,10 @@ Ask = Callable[[pa.Scalar, pa.DataType], Question]
 
 
 def _of_text(ask: Callable[[str, pa.DataType], Question]) -> Ask:
-    """Return what a call with a text asks of a column of text; no letter at all is no question."""
+    """Return what a call with a text asks of a column of text."""
 
     def question(literal: pa.Scalar, type_: pa.DataType) -> Question:
-        if not (is_text(literal.type) and is_text(type_) and literal.as_py()):
+        if not (is_text(literal.type) and is_text(type_)):
             raise _NotIndexable
         return ask(literal.as_py(), type_)
 
@@ -221,7 +221,9 @@ def _labels(every: bool) -> Ask:
 
 _CALLS: dict[str, Ask] = {
     **dict.fromkeys(MEETING, _intersects),
-    "starts_with": _of_text(lambda text, type_: questions.StartsWith(pa.scalar(text, type_))),
+    "starts_with": _of_text(
+        lambda text, type_: questions.StartsWith(pa.scalar(_known(text or None), type_))
+    ),
     "contains": _of_text(lambda text, _: questions.Contains(text)),
     "contains_tokens": _of_text(_has_words),
     **dict.fromkeys(
