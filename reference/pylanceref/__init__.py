@@ -18,6 +18,12 @@ from typing import TYPE_CHECKING
 from pylanceref.late_names import late_names
 
 if TYPE_CHECKING:
+    from lanceref.blobs.sidecars import (
+        BlobDescriptor,
+        BlobDescriptorArrayBuilder,
+        DedicatedBlobWriter,
+        PackedBlobWriter,
+    )
     from lanceref.operations.cleanup import CleanupStats
     from lanceref.storage.protocol import bytes_read_counter, iops_counter
 
@@ -43,17 +49,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["BatchUDF", "Blob", "BlobArray", "BlobColumn", "BlobFile", "BlobType"]
-__all__ += ["CleanupStats", "ColumnOrdering"]
-__all__ += ["DataFile", "DataStatistics", "DatasetBasePath"]
-__all__ += ["FieldStatistics", "FragmentMetadata", "Index"]
-__all__ += ["IndexFile", "LanceDataset", "LanceFragment", "LanceOperation"]
-__all__ += ["LanceScanner", "MergeInsertBuilder", "ScanStatistics"]
-__all__ += ["Session", "Transaction", "batch_udf", "blob_array", "blob_field"]
-__all__ += ["bytes_read_counter", "dataset", "iops_counter", "json_to_schema"]
-__all__ += ["schema_to_json", "write_dataset"]
+__all__ = ["BatchUDF", "Blob", "BlobArray", "BlobColumn", "BlobDescriptor"]
+__all__ += ["BlobDescriptorArrayBuilder", "BlobFile", "BlobType", "CleanupStats", "ColumnOrdering"]
+__all__ += ["DataFile", "DataStatistics", "DatasetBasePath", "DedicatedBlobWriter"]
+__all__ += ["FieldStatistics", "FragmentMetadata", "Index", "IndexFile", "LanceDataset"]
+__all__ += ["LanceFragment", "LanceOperation", "LanceScanner", "MergeInsertBuilder"]
+__all__ += ["PackedBlobWriter", "ScanStatistics", "Session", "Transaction", "batch_udf"]
+__all__ += ["blob_array", "blob_field", "bytes_read_counter", "dataset", "iops_counter"]
+__all__ += ["json_to_schema", "schema_to_json", "write_dataset"]
 
 _NAMES = {
+    "lanceref.blobs.sidecars": "BlobDescriptor BlobDescriptorArrayBuilder DedicatedBlobWriter "
+    "PackedBlobWriter",
     "lanceref.operations.cleanup": "CleanupStats",
     "lanceref.storage.protocol": "bytes_read_counter iops_counter",
     "pylanceref.blob": "Blob BlobArray BlobColumn BlobFile BlobType blob_array blob_field",

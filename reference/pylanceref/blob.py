@@ -179,8 +179,9 @@ class BlobFile(io.BufferedReader):
         """Read a range of the blob; the position stays. Raises ValueError outside of it."""
         if self.closed:
             raise ValueError("read of closed file")
-        if unsigned(offset) + unsigned(length) > self.size():
-            raise ValueError(f"Blob range end {offset + length} exceeds blob size {self.size()}")
+        if (end := unsigned(offset) + unsigned(length)) > self.size():
+            found = f"Blob range end {end} exceeds blob size {self.size()}"
+            raise ValueError(found if end < 1 << 64 else "offset + length overflowed")
         return self._inner.read(offset, offset + length)
 
     def readall(self) -> bytes:

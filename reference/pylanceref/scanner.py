@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import pyarrow as pa
 from lanceref.blobs.blob_writer import BLOB_KEY
-from lanceref.core.comparison import total_order
+from lanceref.core.comparison import sort_order
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
 from lanceref.file.schema import Field
@@ -28,7 +28,6 @@ from lanceref.search.rows import Condition, passing_rows, read_passed
 from lanceref.search.snapshot import Projection, Snapshot, scan_projection
 from lanceref.table.logical import BlobHandling
 from lanceref.table.rows import POSITION, ROW_ADDRESS, ROW_OFFSET, FragmentRows
-from numpy.typing import NDArray
 
 from pylanceref.blob import BlobFile
 from pylanceref.sql.columns import Computed
@@ -80,25 +79,6 @@ class ColumnOrdering:
     column_name: str
     ascending: bool = True
     nulls_first: bool = False
-
-
-def sort_order(keys: Sequence[pa.Array], orderings: Sequence[ColumnOrdering]) -> NDArray[np.int64]:
-    """Return the row numbers (rows,) in the order of the keys, one key for each ordering."""
-    order = np.arange(len(keys[0]) if keys else 0)
-    for key, one in reversed(list(zip(keys, orderings, strict=True))):
-        values = key.storage if isinstance(key, pa.ExtensionArray) else key
-        if isinstance(values, pa.DictionaryArray):
-            values = values.dictionary_decode()
-        values = total_order(values) if pa.types.is_floating(values.type) else values
-        values = values.take(pa.array(order))
-        null = values.is_null().to_numpy(zero_copy_only=False)
-        valid, missing = np.flatnonzero(~null), np.flatnonzero(null)
-        direction = "ascending" if one.ascending else "descending"
-        table = pa.table({"key": values.take(pa.array(valid))})
-        ranked = valid[pc.sort_indices(table, sort_keys=[("key", direction)]).to_numpy()]
-        ends = (missing, ranked) if one.nulls_first else (ranked, missing)
-        order = order[np.concatenate(ends)]
-    return order
 
 
 def resize_batches(
@@ -244,7 +224,8 @@ class LanceScanner:
         keys = pa.Table.from_batches(held, schema=projection.schema)
         if not keys.num_rows:
             return
-        order = sort_order([keys[name].combine_chunks() for name in names], options.order_by)
+        orders = [(one.ascending, one.nulls_first) for one in options.order_by]
+        order = sort_order([keys[name].combine_chunks() for name in names], orders)
         end = None if options.limit is None else offset + options.limit
         rows = pc.take(keys[ROW_OFFSET], pa.array(order[offset:end]))
         positions = rows.to_numpy().astype(np.int64)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from lanceref.core.arrow_buffers import whole
+from lanceref.core.comparison import sort_order
 from lanceref.file.schema import LanceSchema
 from lanceref.search.minhash_search import MinHashSearch
 from lanceref.search.row_locator import positions_of_ids
@@ -25,7 +26,7 @@ from lanceref.search.vector_search import VectorSearch
 from lanceref.table.logical import BlobHandling
 from numpy.typing import NDArray
 
-from pylanceref.scanner import LanceScanner, sort_order
+from pylanceref.scanner import LanceScanner
 from pylanceref.sql.columns import Computed, bind_columns
 from pylanceref.sql.filters import all_columns
 
@@ -171,7 +172,8 @@ class SearchScanner(LanceScanner):
             rows.columns[name] if name in rows.columns else read[name].combine_chunks()
             for name in names
         ]
-        return rows.chosen(sort_order(keys, self._options.order_by))
+        orders = [(one.ascending, one.nulls_first) for one in self._options.order_by]
+        return rows.chosen(sort_order(keys, orders))
 
     def _count(self) -> int:
         return len(self._found(None, 0))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lanceref.blobs.sidecars import DedicatedBlobWriter, PackedBlobWriter
 from lanceref.core.errors import NotFound, StoreFailed
 from lanceref.core.integers import unsigned
 from lanceref.storage import LocalStore, Source, Store, open_store, store_options
@@ -38,6 +39,14 @@ class StoredFiles:
         if ".." in parts:
             raise OSError(f"{path!r} is outside of the session")
         return "/".join(parts)
+
+    def open_packed_blob_writer(self, path: str, blob_id: int) -> PackedBlobWriter:
+        """Begin a sidecar of a data file for several blobs. Raises OverflowError, ValueError."""
+        return PackedBlobWriter(self._store, self._below(path), blob_id)
+
+    def open_dedicated_blob_writer(self, path: str, blob_id: int) -> DedicatedBlobWriter:
+        """Begin a sidecar of a data file for one blob. Raises OverflowError, ValueError."""
+        return DedicatedBlobWriter(self._store, self._below(path), blob_id)
 
     def contains(self, path: str) -> bool:
         """Whether there is a file at a path."""

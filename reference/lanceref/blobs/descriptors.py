@@ -92,6 +92,11 @@ def sidecar_path(data_file: str, number: int) -> str:
     return f"{data_file.removesuffix('.lance')}/{digits}.blob"
 
 
+def is_object_path(uri: str) -> bool:
+    """Whether a path below a base consists of names, none of which is empty, `.` or `..`."""
+    return {"", ".", ".."}.isdisjoint(uri.split("/"))
+
+
 def holds_blobs(field: Field) -> bool:
     """Whether a field of the second kind is at or below this one."""
     return any(below.is_blob_v2 for below in field.flat())
@@ -303,7 +308,7 @@ class BlobFiles:
         try:
             if kind == EXTERNAL:
                 return places.store_of(number).open(uri) if number else places.open_uri(uri)
-            if not {"", ".", ".."}.isdisjoint(uri.split("/")):
+            if not is_object_path(uri):
                 raise NotFound("no relative path below the table")
             return places.store_of(base if kind == MANAGED else number).open(uri)
         except (NotFound, ValueError, OSError) as error:

@@ -6,11 +6,12 @@ written in the query counts as both zeros.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from lanceref.core.compute import pc
 from lanceref.core.errors import QueryRefused
@@ -72,3 +73,24 @@ def total_order(values: pa.Array) -> pa.Array:
     bits = floats.view(np.int64)
     keys = np.where(bits < 0, bits ^ np.int64((1 << 63) - 1), bits)
     return pa.array(keys, mask=values.is_null().to_numpy(zero_copy_only=False))
+
+
+def sort_order(keys: Sequence[pa.Array], orders: Sequence[tuple[bool, bool]]) -> NDArray[np.int64]:
+    """Return the row numbers (rows,) in the order of the keys, the first of which goes first.
+
+    `orders` say of each key whether it is ascending, and whether nulls come first.
+    """
+    found = np.arange(len(keys[0]) if keys else 0)
+    for key, (ascending, nulls_first) in reversed(list(zip(keys, orders, strict=True))):
+        values = key.storage if isinstance(key, pa.ExtensionArray) else key
+        if isinstance(values, pa.DictionaryArray):
+            values = values.dictionary_decode()
+        values = total_order(values) if pa.types.is_floating(values.type) else values
+        values = values.take(pa.array(found))
+        null = values.is_null().to_numpy(zero_copy_only=False)
+        valid, missing = np.flatnonzero(~null), np.flatnonzero(null)
+        table = pa.table({"key": values.take(pa.array(valid))})
+        direction = "ascending" if ascending else "descending"
+        ranked = valid[pc.sort_indices(table, sort_keys=[("key", direction)]).to_numpy()]
+        found = found[np.concatenate((missing, ranked) if nulls_first else (ranked, missing))]
+    return found

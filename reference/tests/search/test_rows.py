@@ -7,6 +7,7 @@ import pylanceref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lanceref.core.comparison import sort_order
 from lanceref.core.context import Context
 from lanceref.core.errors import NotFound, RowNotFound
 from lanceref.file.schema import parse_schema
@@ -14,7 +15,7 @@ from lanceref.proto.file_pb2 import Field
 from lanceref.search.row_locator import positions_of_ids
 from lanceref.search.rows import Condition
 from lanceref.search.snapshot import positions_of, scan_projection, take_projection
-from pylanceref.scanner import ColumnOrdering, resize_batches, sort_order
+from pylanceref.scanner import resize_batches
 
 from ..index.tables import write
 
@@ -52,7 +53,7 @@ def test_bytes_bound_batches(sizes, size_bytes):
 def test_order_is_that_of_tuples(rows):
     """Two keys, nulls last."""
     keys = [pa.array([row[n] for row in rows], pa.int8()) for n in (0, 1)]
-    found = sort_order(keys, [ColumnOrdering("a"), ColumnOrdering("b")]).tolist()
+    found = sort_order(keys, [(True, False), (True, False)]).tolist()
     wanted = sorted(range(len(rows)), key=lambda at: [(one is None, one or 0) for one in rows[at]])
     assert wanted == found
 
