@@ -46,7 +46,7 @@ TITLE = "## Reading one page\n"
 class Walk:
     """What one read entered.
 
-    `calls` by (module, function), `ran` the lines of these functions, and the deepest stack of calls.
+    `calls` are by (module, function), `ran` the lines of these functions, `depth` the deepest stack.
     """
 
     calls: Counter[tuple[Path, str]] = field(default_factory=Counter)
