@@ -46,7 +46,7 @@ TITLE = "## Reading one page\n"
 class Walk:
     """What one read entered.
 
-    `calls` are by (module, function), `ran` the lines of these functions, `depth` the deepest stack.
+    `calls` are by (module, function), `ran` the lines of these functions; `depth` is of the stack.
     """
 
     calls: Counter[tuple[Path, str]] = field(default_factory=Counter)
