@@ -170,7 +170,9 @@ def update_bases(builder: manifest_builder.Builder) -> None:
     for base in builder.transaction.update_bases.new_bases:
         for other in bases:
             named = base.HasField("name") and other.HasField("name") and base.name == other.name
-            if named or base.path == other.path or (base.id and base.id == other.id):
+            if base.id and base.id == other.id:
+                raise OperationRefused(f"base id {base.id} is that of {other.path!r} already")
+            if named or base.path == other.path:
                 raise OperationRefused(f"base path {base.name or base.path!r} exists already")
         added = manifest_builder.copy_of(base)
         added.id = added.id or free_id(bases, 1)
