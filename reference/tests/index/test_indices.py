@@ -299,3 +299,16 @@ def test_an_error_leaves_nothing(tmp_path):
         writer.write_file("a.lance", NUMBERS, [pa.record_batch({"n": [1]})])
         writer.write_file("b.lance", NUMBERS, [pa.record_batch({"n": ["x"]})])
     assert not (tmp_path / writer.folder).exists()
+
+
+@pytest.mark.parametrize(("least", "faults"), [(1, []), (2, ["L.index.btree.bounds"])])
+def test_bounds_may_pass_over_nulls(tmp_path, monkeypatch, least, faults):
+    """As those of release 0.24.1: the page with nulls and values begins with the first value."""
+    lookup = btree._lookup
+    with monkeypatch.context() as early:
+        given = pa.array([None, least, 2, 4], pa.int64())
+        early.setattr(btree, "PAGE_ROWS", 2)
+        early.setattr(btree, "_lookup", lambda *values: {**lookup(*values), "min": given})
+        dataset = write(pa.table({"i": [None, None, None, 1, 2, 3, 4]}), tmp_path)
+        dataset.create_scalar_index("i", "BTREE")
+    assert faults == [one.clause for one in validate(dataset.uri, deep=True)]

@@ -57,10 +57,10 @@ def folded(text: str) -> str:
 
 
 @cache
-def _lists() -> dict[str, frozenset[str]]:
+def _lists(file: str = "stop_words.txt") -> dict[str, frozenset[str]]:
     from importlib import resources  # only an index with stop words needs it
 
-    text = resources.files(__package__).joinpath("stop_words.txt").read_text("utf-8")
+    text = resources.files(__package__).joinpath(file).read_text("utf-8")
     parts = (part.partition("]") for part in text.split("[")[1:])
     return {name: frozenset(words.split()) for name, _, words in parts}
 
@@ -69,6 +69,12 @@ def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language."""
     # L.index.fts.stop-words
     return _lists()[language]
+
+
+def earlier_stop_words(language: str) -> frozenset[str]:
+    """Return words of a language that only releases before 14 take for stop words, folded too."""
+    words = _lists("earlier_stop_words.txt").get(language, frozenset())
+    return words | frozenset(map(folded, words))
 
 
 @cache

@@ -229,21 +229,33 @@ class PartitionWriter:
         """Return the occurrences of all tokens in all documents."""
         return merge_occurrences([one.between(0, len(self._numbers)) for one in self._held])
 
-    def entries(self, skipped: frozenset[str]) -> Entries:
-        """Return a number for each document of tokens not `skipped`: they, their places and its."""
-        every = self.occurrences()
+    def entries(self, skipped: frozenset[str], *, by_row: bool = False) -> Entries:
+        """Return a number for each document of tokens not `skipped`: they, their places and its.
+
+        One number for the documents of each row together, without places, with `by_row`.
+        """
+        every, keys = self.occurrences(), np.concatenate(self._keys)
+        rows, documents = keys, every.documents
+        if by_row:
+            rows, numbers = np.unique(keys, return_inverse=True)
+            documents = numbers.astype(np.uint32)[documents]
         tokens = np.fromiter(map(hash, self._numbers), np.int64, len(self._numbers))
         counted = np.array([one not in skipped for one in self._numbers], np.bool_)[every.tokens]
         own = np.repeat(tokens.view(np.uint64)[every.tokens], every.frequencies)
-        if len(every.positions):
+        if len(every.positions) and not by_row:
             own ^= every.positions * TURN
         own *= np.repeat(counted, every.frequencies)
-        sums = np.zeros(self.num_documents, np.uint64)
-        np.add.at(sums, np.repeat(every.documents, every.frequencies), own * SPREAD)
-        for level in np.concatenate(self._elements).T:
+        sums = np.zeros(len(rows), np.uint64)
+        np.add.at(sums, np.repeat(documents, every.frequencies), own * SPREAD)
+        for level in () if by_row else np.concatenate(self._elements).T:
             sums = (sums ^ level * TURN) * SPREAD
-        kept = np.unique(every.documents[counted])
-        return Entries(sums[kept] * SPREAD, np.concatenate(self._keys)[kept])
+        kept = np.unique(documents[counted])
+        return Entries(sums[kept] * SPREAD, rows[kept])
+
+    def has_many_of_a_row(self) -> bool:
+        """Whether a row has more than one document."""
+        keys = np.concatenate(self._keys)
+        return len(np.unique(keys)) < len(keys)
 
     def write(self, writer: SegmentWriter, number: int, folder: str = "") -> None:
         """Write the files of the partition, `folder` below those of the segment."""

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pylanceref
 import pylanceref.query
 import pytest
-from lanceref.index.full_text import analyzer
+from lanceref.index.full_text import analyzer, inverted
 from lanceref.index.full_text.inverted import Inverted
 from lanceref.inspection import validate
 from pylanceref.index_statistics import statistics_of
@@ -104,13 +105,34 @@ def test_columns_are_those_of_the_oracle(tmp_path, parameters):
                 assert wanted == found, (name, column)
 
 
-def test_stop_words_of_later_releases_are_no_fault(tmp_path, monkeypatch):
-    """An index that has words of which there is no token today is not reported."""
-    dataset = write(pa.table({"s": ["who has it", "a fox", "who", None]}), tmp_path)
+@pytest.mark.parametrize(
+    ("words", "is_fault"), [({"a"}, False), ({"don", "t", "who"}, False), ({"fox"}, True)]
+)
+def test_stop_words_of_other_releases_are_no_fault(words, is_fault, tmp_path, monkeypatch):
+    """Fewer or more, in English: what no release left out is missed."""
+    dataset = write(pa.table({"s": ["who has it", "a fox", "who don't", None]}), tmp_path)
     with monkeypatch.context() as before:
-        before.setattr(analyzer, "stop_words", lambda language: frozenset({"a"}))
+        before.setattr(analyzer, "stop_words", lambda language: frozenset(words))
         dataset.create_scalar_index("s", "INVERTED", with_position=True)
+    faults = [one.clause for one in validate(dataset.uri, deep=True)]
+    assert faults == ["L.index.segment.complete"] * is_fault
+
+
+def _of_each_text(values, own, *, list_elements):
+    found = analyzer.gather(values, own, list_elements=True)
+    return replace(found, elements=np.empty((len(found.rows), 0), np.uint32))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"with_position": True}, {"base_tokenizer": "raw"}])
+def test_texts_of_a_list_may_be_documents(parameters, tmp_path, monkeypatch):
+    """As those of releases up to 8, which say nothing of it."""
+    rows = pa.table({"s": [["x y", "x"], [], None, ["x", None]], "i": range(4)})
+    dataset = write(rows, tmp_path)
+    with monkeypatch.context() as early:
+        early.setattr(inverted, "gather", _of_each_text)
+        dataset.create_scalar_index("s", "INVERTED", **parameters)
     assert [] == validate(dataset.uri, deep=True)
+    assert {0, 3} == {row for row, _ in texts.answer(dataset, "x")}
 
 
 def test_an_index_without_documents(tmp_path):
