@@ -12,6 +12,7 @@ from lanceref.proto import table_pb2
 from lanceref.storage import open_store
 from lanceref.storage.manifests.manifest_names import find_version
 from lanceref.table.manifest import open_manifest
+from lanceref.transactions.index_entries import covered, set_covered
 
 
 def manifest_facts(root: Path) -> dict[str, Any]:
@@ -32,10 +33,16 @@ def manifest_facts(root: Path) -> dict[str, Any]:
 
 
 def _index(entry: table_pb2.IndexMetadata) -> dict[str, Any]:
-    """Return the facts of an index; of its details only the type, as the message may be unknown."""
+    """Return the facts of an index; of its details only the type, as the message may be unknown.
+
+    The fragments that it covers are a bitmap without runs, whatever containers it has.
+    """
     copy = table_pb2.IndexMetadata()
     copy.CopyFrom(entry)
     copy.ClearField("index_details")
+    bitmap = covered(entry)
+    if bitmap is not None:
+        set_covered(copy, bitmap)
     return {**_json(copy), "index_details": entry.index_details.type_url}
 
 

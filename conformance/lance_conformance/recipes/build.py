@@ -94,13 +94,8 @@ def _build_negative(recipe: Negative, out: Path) -> None:
     case["requires"] = dict(parent["requires"])
     if recipe.flags:
         case["flags"] = list(recipe.flags)
-    case["provenance"] = {
-        "made_by": "patch",
-        "version": __version__,
-        "recipe": recipe.id,
-        "derived_from": recipe.parent,
-        "reachable": False,
-    }
+    made = {"made_by": "patch", "version": __version__, "recipe": recipe.id}
+    case["provenance"] = {**made, "derived_from": recipe.parent, "reachable": False}
     case["patch"] = [_patch(patch, recipe.meaning)]
     case["input"] = _input(files)
     if "args" in parent["input"]:

@@ -1,7 +1,8 @@
 """Sequences that need few bytes or none: runs, and in 2.3 constant, range, delta, dictionary.
 
-Run-length encoding has values, and the lengths of their runs, which never span chunks. Up to 2.2
-both are flat, lengths of one byte; in 2.3 both are coded by children of their own. What needs no
+Run-length encoding has values, and the lengths of their runs, which end with the chunk; releases up
+to 8.0.0 wrote last runs that are too long. Up to 2.2 both are flat, lengths of one byte; in 2.3
+both are coded by children of their own. What needs no
 bytes lies wholly in the description and has no buffer: a constant, a range, and what is made of
 them alone. The dictionary is not that of a mini-block page, which is a buffer of the page.
 
@@ -11,7 +12,7 @@ Layout of a dictionary: u64 size of the indices, u64 size of the items, the indi
 a block of its own.
 
 Clauses: L.codec.sequence.width, L.codec.range.step, L.codec.dictionary.num-items, L.codec.rle.sum,
-L.codec.rle.pairs, L.codec.rle.frame, L.codec.rle.empty-run, L.codec.rle.children,
+L.codec.rle.pairs, L.codec.rle.end, L.codec.rle.frame, L.codec.rle.empty-run, L.codec.rle.children,
 L.codec.constant.width, L.codec.range.overflow, L.codec.delta.overflow, L.codec.dictionary.frame,
 L.codec.dictionary.index-range
 """
@@ -177,19 +178,23 @@ def expand_runs(
 ) -> Fixed:
     """Repeat each of `values` by its length (runs,), to `count` values in all.
 
-    Raises CorruptPage when they do not add up to as many.
+    Values past the count are left out. Raises CorruptPage when there are fewer.
     """
-    place = stored_lengths.place
-    total = int(np.minimum(lengths, np.uint64(count + 1)).sum())
-    if total != count:
-        found, wanted = (f"{number} values in all runs" for number in (total, count))
+    place, ctx = stored_lengths.place, stored_lengths.ctx
+    ends = np.cumsum(np.minimum(lengths, np.uint64(count + 1)).astype(np.int64))
+    total = int(ends[-1]) if len(ends) else 0
+    found, wanted = (f"{number} values in all runs" for number in (total, count))
+    if total < count:
         raise CorruptPage("L.codec.rle.sum", place, found, wanted)
+    if total > count:
+        ctx.lint("L.codec.rle.end", place, found, wanted, severity="should")
     if not lengths.all():
         clause, wanted = "L.codec.rle.empty-run", "one value or more"
-        stored_lengths.ctx.lint(clause, place, 0, wanted, severity="should")
+        ctx.lint(clause, place, 0, wanted, severity="should")
     width = values.bits // 8
     cells = values.data.view(f"<u{width}" if width in (1, 2, 4, 8) else f"V{width}")
-    return Fixed(values.bits, count, np.repeat(cells, lengths.astype(np.int64)).view(np.uint8))
+    repeats = np.diff(np.minimum(ends, count), prepend=0)
+    return Fixed(values.bits, count, np.repeat(cells, repeats).view(np.uint8))
 
 
 def computed_runs(lengths: pb.CompressiveEncoding, count: int, place: Place) -> int:

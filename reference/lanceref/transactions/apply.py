@@ -16,13 +16,15 @@ L.txn.op.rewrite-index, L.table.fragments.order, L.txn.op.update-config, L.txn.o
 L.txn.op.update-mem-wal, L.table.base.unique, L.txn.op.append, L.txn.op.delete, L.txn.op.update,
 L.txn.op.merge, L.txn.op.project, L.txn.op.data-replacement, L.txn.op.create-index,
 L.txn.op.index-fields, L.txn.op.index-dead, L.txn.op.update-index, L.table.row-versions.moved,
-L.table.row-versions.updated, L.txn.rebase.read-version
+L.table.row-versions.updated, L.txn.rebase.read-version, L.txn.rebase.deletions
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableMapping
 from typing import TypeVar
+
+import numpy as np
 
 from lanceref.core.context import Context
 from lanceref.core.errors import CommitConflict, FormatError, LanceError, NotFound, OperationRefused
@@ -256,6 +258,8 @@ def check_succession(store: Store, after: Manifest, ctx: Context) -> None:
         ctx.lint("L.txn.rebase.read-version", after.place, found, before.version)
     try:
         _check_rows(transaction.update, after, stored)
+        if name not in ("overwrite", "restore"):
+            _check_deletions(before, after, stored, ctx)
         data = encode_next(before, _staged(transaction, after), stored)
     except (FormatError, NotFound):  # what it would look up is broken or was removed
         return
@@ -279,6 +283,23 @@ def _check_rows(
     sizes = (stored.rows(after, one).columns.physical_rows for one in after.fragments)
     if claimed and claimed > sum(sizes):
         raise OperationRefused(f"a new fragment of {claimed} rows, more than the files have")
+
+
+def _check_deletions(
+    before: Manifest, after: Manifest, stored: manifest_builder.StoredVersions, ctx: Context
+) -> None:
+    """Report a row that was deleted and is live again. Raises FormatError."""
+    # L.txn.rebase.deletions
+    earlier = {one.id: one for one in before.fragments}
+    for fragment in after.fragments:
+        held = earlier.get(fragment.id)
+        if held is None or held.deletion_file in (None, fragment.deletion_file):
+            continue
+        rows, remaining = (stored.rows(*one).deleted for one in ((before, held), (after, fragment)))
+        live = np.setdiff1d(rows, remaining)
+        if len(live):
+            found = f"row {live[0]} of fragment {fragment.id}, which was deleted, is live again"
+            ctx.lint("L.txn.rebase.deletions", after.place, found, "the deletions of both")
 
 
 def _staged(transaction: Transaction, after: Manifest) -> manifest_builder.Staged:

@@ -190,8 +190,7 @@ final class Pages {
     int[] positions = new int[count];
     int row = 0;
     for (int run = 0; run < lengths.length; run++) {
-      int length = lengths[run] & 0xff;
-      Refusal.need(length <= count - row, "runs of the values of their chunk");
+      int length = Math.min(lengths[run] & 0xff, count - row); // what is more is passed over
       java.util.Arrays.fill(positions, row, row += length, run);
     }
     Refusal.need(row == count, "runs of the values of their chunk");

@@ -102,10 +102,9 @@ function runs(held, values, lengths, count) {
   demand(values.length === (lengths.length * flat.bits) / 8, "a length for each run"); // L.codec.rle.pairs
   const of = flatValues(flat.bits, values, lengths.length), out = [];
   lengths.forEach((length, i) => {
-    demand(out.length + length <= count, "runs of more values than there are"); // L.codec.rle.sum
-    for (let k = 0; k < length; k++) out.push(of[i]);
+    for (let k = 0; k < length && out.length < count; k++) out.push(of[i]);
   });
-  demand(out.length === count, "runs of fewer values than there are");
+  demand(out.length === count, "runs of fewer values than there are"); // L.codec.rle.sum
   return out;
 }
 

@@ -121,20 +121,9 @@ def wide_steps(table: pa.Table) -> pa.Table:
 
 
 WORD_LISTS = pa.array([["a fox", "dog fox"], ["fox dog", None], None, [], ["a dog"]])
-JOINED_LISTS = pa.array(
-    [
-        ["a fox", "dog"],
-        ["a fox dog", None],
-        [None, "a fox dog"],
-        ["", "a fox dog"],
-        ["a fox dog", ""],
-        ["a", "fox", "dog"],
-        None,
-        [],
-        ["a fox"],
-        ["dog"],
-    ]
-)
+JOINED_LISTS = pa.array([["a fox", "dog"], ["a fox dog", None], [None, "a fox dog"],
+    ["", "a fox dog"], ["a fox dog", ""], ["a", "fox", "dog"], None, [], ["a fox"],
+    ["dog"]])  # fmt: skip
 JOINED = ("a fox dog", "a fox dog", "a fox dog", "a fox dog", "a fox dog ", "a fox dog", "", "",
     "a fox", "dog")  # fmt: skip
 """Lists, and the one text of each."""

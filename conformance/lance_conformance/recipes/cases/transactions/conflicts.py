@@ -74,14 +74,17 @@ STAGES: Mapping[str, Stage] = {
     "project": lambda uri: Op.Project(commits.only(uri, "a", 2)),
     "replace 0a": _replace(0, "a"), "replace 0b": _replace(0, "b"), "replace 1b": _replace(1, "b"),
     "index a": _index("i", 0), "index b": _index("k", 1, 2), "config k": _config("k"),
-    "config l": _config("l"), "schema key": _config("k", "schema_metadata"),
+    "config l": _config("l"), "schema-key": _config("k", "schema_metadata"),
     "restore": lambda uri: Op.Restore(1)}  # fmt: skip
 """What is committed over `commits.base` by name: the campaign of conflicts tries every pair."""
 
 _KINDS: Mapping[str, Stage] = {**STAGES, "delete": STAGES["delete 0"],
     "delete row 2": _delete(0, 2), "index": STAGES["index a"], "index first b": _index("k", 1),
     "index second a": _index("i", 1, 2), "rewrite": _rewrite(0), "rewrite 1": _rewrite(1),
-    "config": STAGES["config k"], "reserve": lambda uri: Op.ReserveFragments(3)}  # fmt: skip
+    "config": STAGES["config k"], "table-key": _config("k", "table_metadata"),
+    "field-key": lambda uri: Op.UpdateConfig(field_metadata_updates={1: Op.UpdateMap({"k": "1"})}),
+    "base": lambda uri: Op.UpdateBases([pylanceref.DatasetBasePath("memory:///one", "one")]),
+    "reserve": lambda uri: Op.ReserveFragments(3)}  # fmt: skip
 """The same, what more cases commit, and the one that stands for each kind of operation."""
 
 
@@ -134,7 +137,7 @@ def _conflict(slug: str, title: str, clause: str, *made: Any) -> Scenario:
 _NOUNS = {"append": "an Append", "overwrite": "an Overwrite", "restore": "a Restore",
     "merge": "a Merge", "project": "a Project", "delete": "a Delete", "update": "an Update",
     "rewrite": "a Rewrite", "index": "a CreateIndex", "config": "an UpdateConfig",
-    "reserve": "a ReserveFragments"}  # fmt: skip
+    "reserve": "a ReserveFragments", "schema-key": "schema metadata"}  # fmt: skip
 
 _LEFT = {"append": _SEVEN, "overwrite": _OVERWRITTEN, "merge": MERGED, "project": _PROJECTED,
     "delete": WITHOUT_1, "rewrite": _MOVED, "append-append": _and_6(_SEVEN),
@@ -153,10 +156,16 @@ _FACTS: Mapping[str, dict[str, Any]] = {"config": {"config": {"k": "1"}},
         "transaction": {"operation": "update", "read_version": "3"}}}  # fmt: skip
 """What an operation leaves in the manifest, whatever passes it but for some pairs."""
 
+_SAME = {"table-key": "one key of the table's metadata", "schema-key": "schema metadata",
+    "field-key": "metadata of a field", "base": "one base"}  # fmt: skip
+"""What conflicts with itself, in words."""
+
 _STOPPED = {"append": "append/overwrite append/restore append/merge append/project",
-    "overwrite": "overwrite/overwrite",
+    "overwrite": "overwrite/overwrite", "index": "index/rewrite",
+    "fragments": "rewrite/delete rewrite/rewrite", "settings": "schema-key/merge",
     "replaced": "delete/overwrite index/overwrite rewrite/restore merge/overwrite merge/restore "
-    "project/overwrite project/restore index/restore reserve/overwrite reserve/restore",
+    "project/overwrite project/restore index/restore reserve/overwrite reserve/restore "
+    "schema-key/overwrite",
     "schema": "delete/merge merge/delete merge/append update/merge rewrite/merge merge/merge "
     "merge/project project/append project/merge"}  # fmt: skip
 """Pairs of which the first conflicts with the second, by clause."""
@@ -215,16 +224,10 @@ CASES: tuple[Recipe, ...] = (
         "reserve", _SEVEN, max_fragment_id=5),
     _rebased("restore-append", "a Restore over an Append", "L.txn.op.restore", "append", "restore",
         ALL, max_fragment_id=2),
-    _conflict("schema-key-overwrite", "schema metadata over an Overwrite",
-        "L.txn.conflict.replaced", "overwrite", "schema key", _OVERWRITTEN),
     _conflict("delete-gone", "a Delete in a fragment that is gone", "L.txn.conflict.fragments",
         "delete fragment", "delete", commits.rows(3, 6)),
     _conflict("delete-same-rewrite", "a Delete in a fragment that was rewritten",
         "L.txn.conflict.fragments", "rewrite", "delete", _MOVED),
-    _conflict("rewrite-delete", "a Rewrite of a fragment that lost a row",
-        "L.txn.conflict.fragments", "delete", "rewrite", WITHOUT_1),
-    _conflict("rewrite-rewrite", "two Rewrites of one fragment", "L.txn.conflict.fragments",
-        "rewrite", "rewrite", _MOVED),
     _conflict("update-same-row", "an Update of a row that was deleted", "L.txn.conflict.fragments",
         "delete row 2", "update", _WITHOUT_2),
     _conflict("update-column-delete", "a column Update of a fragment that lost a row",
@@ -233,8 +236,6 @@ CASES: tuple[Recipe, ...] = (
         "replace 0b", "replace 0b", OTHER_B),
     _conflict("replace-gone", "a DataReplacement in a fragment that is gone",
         "L.txn.conflict.columns", "delete fragment", "replace 0b", commits.rows(3, 6)),
-    _conflict("index-rewrite", "a CreateIndex over a Rewrite of what it covers",
-        "L.txn.conflict.index", "rewrite", "index", _MOVED),
     _conflict("index-replace", "a CreateIndex over a DataReplacement of its column",
         "L.txn.conflict.index", "replace 0b", "index first b", OTHER_B),
     _conflict("index-same-name", "a CreateIndex over one of its name", "L.txn.conflict.index",
@@ -243,8 +244,12 @@ CASES: tuple[Recipe, ...] = (
         "project", "index first b", _PROJECTED),
     _conflict("config-same-key", "two UpdateConfigs of one key", "L.txn.conflict.settings",
         "config", "config", ALL),
-    _conflict("schema-key-merge", "schema metadata over a Merge", "L.txn.conflict.settings",
-        "merge", "schema key", MERGED),
+    *(_conflict(f"{one}-same", f"two commits of {noun}", "L.txn.conflict.settings", one, one, ALL)
+        for one, noun in _SAME.items()),
+    act("txn/any/over/delete-same-fragment", "two Deletes of two rows of a fragment",
+        ("L.txn.conflict.fragments", "L.txn.rebase.deletions"),
+        plan_of(_over({"version": "4"}, "delete row 2", "delete", ALL.take([0, 3, 4, 5]))),
+        allowed=("rebased", "conflict")),
     act("txn/any/over/unknown", "an Append over an operation of the future", (),
         plan_of(_after_unknown(2)), broken=("L.txn.conflict.unknown",),
         allowed=("conflict", "refused")),

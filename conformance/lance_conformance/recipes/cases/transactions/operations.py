@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import pylanceref
-from pylanceref.operation import DatasetBasePath
 from pylanceref.operation import LanceOperation as Op
 
 from lance_conformance.recipes.cases.transactions import commits
@@ -76,15 +75,15 @@ _KEY = Op.UpdateMap({"k": "v"})
 def _bases(uri: str) -> Commits:
     """Add two base paths: they get the next ids."""
     base(uri)
-    operation = Op.UpdateBases([DatasetBasePath("memory:///one", "one", True)])
-    more = Op.UpdateBases([DatasetBasePath("memory:///two", "two")])
+    operation = Op.UpdateBases([pylanceref.DatasetBasePath("memory:///one", "one", True)])
+    more = Op.UpdateBases([pylanceref.DatasetBasePath("memory:///two", "two")])
     facts = {"base_paths": [{"id": 1, "name": "one", "is_dataset_root": True}, {"id": 2}]}
     return Commits(((operation, 2), (more, 3)), ALL, facts)
 
 
 def _same_base(uri: str) -> Commits:
     first, _ = _bases(uri).operations
-    duplicate = Op.UpdateBases([DatasetBasePath("memory:///three", "one")])
+    duplicate = Op.UpdateBases([pylanceref.DatasetBasePath("memory:///three", "one")])
     return Commits((first, (duplicate, 3)), ALL, {"version": "3"})
 
 
@@ -143,22 +142,29 @@ _BUILT: tuple[tuple[str, str, Clauses], ...] = (
     ("rows/append-stable", "appended rows get ids and versions by the commit",
         "L.table.row-versions.new"),
     ("rows/overwrite", "an Overwrite keeps config and what was given out", "L.txn.op.overwrite"),
+    ("rows/append-v1", "an Append to a table with names of V1 makes another", "L.table.naming.v1"),
     ("rows/delete", "a Delete of one row", "L.txn.op.delete"),
+    ("rows/delete-more", "a Delete in a fragment that has a deletion file",
+        ("L.txn.op.delete", "L.txn.rebase.deletions")),
     ("rows/update", "an Update moves a row to a new fragment", "L.txn.op.update"),
     ("rows/update-stable", "a moved row keeps its id, a new one beside it gets the next",
         "L.table.row-versions.moved"),
     ("rows/update-columns", "an Update of a column leaves the rows where they are",
         ("L.txn.op.update", "L.table.row-versions.updated")),
     ("rows/rewrite", "a Rewrite of two fragments to one", "L.txn.op.rewrite"),
+    ("rows/rewrite-stable", "rewritten rows keep their ids and versions", "L.txn.op.rewrite"),
     ("rows/reserve", "a ReserveFragments raises the highest id", "L.txn.op.reserve"),
     ("rows/restore", "a Restore lowers neither fragment ids nor row ids", "L.txn.op.restore"),
     ("rows/sticky", "the flag of mixed versions stays when its files are gone",
         "L.table.flags.sticky"),
+    ("columns/merge-stable", "a Merge changes every row", "L.table.row-versions.updated"),
     ("columns/project", "a Project keeps field ids and drops files without a field",
         "L.txn.op.project"),
     ("columns/replace-last", "a file is no longer listed once all its columns are replaced",
         "L.table.datafile.all-replaced"),
     ("indices/dead", "of two entries the one without a live fragment goes", "L.txn.op.index-dead"),
+    ("indices/moved-covered", "moved rows stay in indices of row ids and leave those of addresses",
+        "L.txn.op.update-index"),
     ("indices/uncovered", "a fragment whose indexed column is updated is uncovered",
         "L.txn.op.update-index"),
 )  # fmt: skip
@@ -171,12 +177,6 @@ CASES: tuple[Recipe, ...] = (
         "L.txn.conflict.append", plan_of(_two_appends), allowed=("rebased",)),
     act("txn/any/rows/first", "an Overwrite where there is no table makes version 1",
         "L.table.naming.v2", plan_of(_first)),
-    act("txn/any/rows/delete-more", "a Delete in a fragment that has a deletion file",
-        "L.txn.op.delete",
-        plan_of(stage(commits.base_and(lambda uri: pylanceref.dataset(uri).delete("a = 0")),
-                lambda _, held: Op.Delete([commits.without(held[0], "a = 1")], [], "a = 1"),
-                commits.rows(2, 6),
-                fragments=[{"deletion_file": {"num_deleted_rows": "2"}}, {"id": "1"}]))),
     act("txn/any/rows/delete-fragment", "a Delete of a whole fragment", "L.txn.op.delete",
         plan_of(stage(base, lambda *_: Op.Delete([], [0], "a < 3"), commits.rows(3, 6),
                 fragments=[{"id": "1"}], max_fragment_id=1))),
