@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 from lanceref.codecs.compressive import decode_zipped
-from lanceref.codecs.symbol_coder import apply, code_values, encode, make_coder, train
+from lanceref.codecs.symbol_coder import apply, code_values, encode, make_coder, shrinks, train
 from lanceref.codecs.variable import symbol_table as written_table
 from lanceref.fast import codecs as fast_fsst
 
@@ -72,6 +72,12 @@ def test_training_finds_repeated_text():
     assert len(codes) < sum(map(len, texts)) / 3
     assert int(stored.offsets[-1]) < sum(map(len, addresses)) / 2
     assert addresses == plain(found)
+
+
+@pytest.mark.parametrize(("text", "smaller"), [(b"abc", False), (b"abab", True), (b"c", False)])
+def test_a_table_is_used_where_codes_are_fewer_than_bytes(text, smaller):
+    """Of `abc` a code and an escaped byte are as many."""
+    assert smaller == shrinks([b"ab"], variable([text]))
 
 
 @given(st.data(), SYMBOLS, st.integers(1, 9), st.sampled_from([0, fast_fsst.PAIRED]))

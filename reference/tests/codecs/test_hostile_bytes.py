@@ -13,7 +13,8 @@ from lanceref.core.context import Context
 from lanceref.core.errors import CorruptPage, LimitExceeded
 from lanceref.core.limits import Limits
 
-from .encodings import constant, flat, general, out_of_line, range_, rle
+from .encodings import constant, delta, flat, general, out_of_line, range_, rle
+from .encodings import variable as strings
 from .runs import buffers_of, cursor_of, words
 
 
@@ -55,6 +56,25 @@ def test_a_bare_frame_is_read_up_to_the_limit():
     buffers = buffers_of([frame], Context("test.lance", limits=limits))
     with pytest.raises(LimitExceeded):
         decode_mini(general("zstd", flat(8)), buffers, 5_000_000)
+
+
+REFUSED = [
+    (strings(32), words([32, 20, 1, 3, 6], 32) + b"catdog", "variable.offsets", "offsets [1, 3"),
+    (strings(32), b" " + words([2, 21, 1, 3, 6], 32) + b"catdog", "variable.offsets", "offsets [1"),
+    (delta(2**64 - 1, flat(64)), words([1], 64), "delta.overflow", f"{2**64}"),
+    (delta(2**32 - 1, flat(32), 32), words([1], 32), "delta.overflow", f"{2**32}"),
+    (general("zstd", flat(8)), words([2], 64), "general.size", "zstd: "),
+]
+"""Description, bytes, clause, and how what is found begins."""
+
+
+@pytest.mark.parametrize(("encoding", "data", "clause", "found"), REFUSED)
+def test_a_block_is_refused_by_its_clause(encoding, data, clause, found):
+    """A first offset above 0 under either header, a sum above the words, a size without a frame."""
+    with pytest.raises(CorruptPage) as caught:
+        decode_block(encoding, remaining_buffer(cursor_of(data)), 2)
+    assert f"L.codec.{clause}" == caught.value.clause
+    assert f"{caught.value.found}".startswith(found)
 
 
 EXPANDING = [

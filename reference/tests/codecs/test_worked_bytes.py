@@ -1,11 +1,13 @@
 """Worked bytes of every codec, read and written; the check sum CRC-32C."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from lanceref.codecs import nested
 from lanceref.codecs.choose import Kind, encode_block, encode_levels, encode_mini, encode_zip
 from lanceref.codecs.compressive import decode_mini, decode_zipped, num_buffers
 from lanceref.codecs.encoder_inputs import Params
+from lanceref.codecs.general import compress as compress_general
 from lanceref.codecs.values import Fixed, FixedSizeList, Rows
 from lanceref.core.crc32c import LONG_BYTES, crc32c
 from lanceref.core.file_versions import V2_1, V2_2, V2_3
@@ -121,6 +123,14 @@ def test_chunks_decode_as_the_description_states(encoding, buffers, wanted):
     assert stored == sorted(owned)
 
 
+@pytest.mark.parametrize(("bits", "kind"), [(1, "bitmap"), (16, "u16[]"), (24, "24-bit values")])
+def test_plain_values_are_named_by_their_width(bits, kind):
+    """A bitmap, words, and any other number of bits."""
+    ctx = recording()
+    decode_mini(flat(bits), buffers_of([bytes(bits)], ctx), 8)
+    assert [(0, bits, "values", kind)] == leaves(ctx)
+
+
 LEVELS = [(1, 255), (1, 255), (1, 90), *[(0, 255)] * 9, (0, 105)]
 """600 ones, then 2 400 zeros: a frame of 47 bytes."""
 
@@ -154,7 +164,7 @@ BLOCKS = {
     "a constant": (constant(7, 32), b"", [7, 7, 7]),
     "a range up to the last number": (range_(2**32 - 2, 1, 32), b"", [2**32 - 2, 2**32 - 1]),
     "deltas": (delta(10, range_(1, 1)), b"", [10, 11, 13]),
-    "stored deltas": (delta(7, flat(64)), words([1, 5], 64), [7, 8, 13]),
+    "stored deltas": (delta(7, flat(64)), words([1, 0, 5], 64), [7, 8, 8, 13]),
     "runs of a range, lengths stored": (
         rle(range_(4, 1), flat(8)),
         words([0], 64) + b"\1\3",
@@ -167,6 +177,7 @@ BLOCKS = {
     ),
     "runs of a range, lengths constant": (rle(range_(4, 1), constant(2, 32)), b"", [4, 4, 5, 5]),
     "an empty sequence": (constant(), b"", []),
+    "nothing, compressed": (general("zstd", flat(16)), bytes(8), []),
 }
 """Description, one buffer, values."""
 
@@ -283,6 +294,15 @@ def test_the_dictionary_of_the_chapter_is_written():
 
     assert (strings(32), CATDOG) == (encoding, data)
     assert string_block([b"cat", b"dog"], 32) == CATDOG
+
+
+@pytest.mark.parametrize(("asked", "level"), [(None, 3), (0, 3), (9, 9)])
+def test_zstd_has_level_3_unless_another_is_asked_for(asked, level):
+    """The frame after the size is that of the library."""
+    data = b" ".join(b"%d" % (number * 7919 % 1000) for number in range(3000))
+    frame = pa.Codec("zstd", compression_level=level).compress(data, asbytes=True)
+
+    assert len(data).to_bytes(8, "little") + frame == compress_general("zstd", asked, data)
 
 
 def test_frames_of_runs_are_written_chunk_by_chunk():

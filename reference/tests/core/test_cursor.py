@@ -159,5 +159,10 @@ def test_spans_are_bounded():
     recorder.leaf(0, 1, "a", "u8")
     recorder.leaf(1, 2, "b", "u8")
 
-    with pytest.raises(LimitExceeded, match="more spans"):
-        recorder.leaf(2, 3, "c", "u8")
+    for record, offset in (
+        (lambda: recorder.leaf(2, 3, "c", "u8"), 2),
+        (recorder.group("d").__enter__, 0),
+    ):
+        with pytest.raises(LimitExceeded, match="more spans") as caught:
+            record()
+        assert offset == caught.value.offset

@@ -8,7 +8,7 @@ from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor, parse_message
 from lanceref.core.errors import BadProto, LimitExceeded
 from lanceref.core.limits import DEFAULT_LIMITS, estimate
-from lanceref.core.message_costs import MESSAGE_BYTES, TYPE_BYTES
+from lanceref.core.message_costs import MESSAGE_BYTES, TYPE_BYTES, UNKNOWN
 from lanceref.core.spans import SpanRecorder, uncovered
 from lanceref.proto import file_pb2, table_pb2
 
@@ -119,6 +119,24 @@ def test_every_message_inside_counts():
     wanted = TYPE_BYTES["lance.table.DataFragment"] + TYPE_BYTES[FILE]
 
     assert wanted == estimate(bytes.fromhex("1202 1200"), MANIFEST, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("tag", "value"),
+    [
+        ("807d", b"\x80\x01"),
+        ("817d", b"\xff" * 8),
+        ("827d", b"\x80\x01" + b"\xff" * 128),
+        ("827d", b"\x00"),
+        ("857d", b"\xff" * 4),
+    ],
+)
+def test_what_follows_an_unknown_field_counts_as_alone(tag, value):
+    """A number, words and texts of field 2000: numbers whose first seven bits are 0."""
+    fragment = bytes.fromhex("1202 1200")
+    whole = bytes.fromhex(tag) + value + fragment
+
+    assert UNKNOWN.size + estimate(fragment, MANIFEST, 10**6) == estimate(whole, MANIFEST, 10**6)
 
 
 def test_the_estimate_stops_above_the_most_that_is_allowed():

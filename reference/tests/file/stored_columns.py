@@ -121,6 +121,7 @@ COLUMNS: dict[str, StoredColumn] = {
         pa.DictionaryArray.from_arrays(pa.array([0, 1, None] * 9, pa.int8()), pa.array([7, 8])),
         "2.0",
     ),
+    "Arrow dictionary of nulls": _column(pa.nulls(9, pa.dictionary(pa.int8(), pa.null())), "2.1"),
     "lists": _column(LISTS, "2.0"),
     "lists of lists": _column(
         pa.array([DEEP, None, [], [[]], DEEP[:2]] * 60, THREE_DEEP).slice(1), "2.0"

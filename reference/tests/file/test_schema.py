@@ -1,11 +1,13 @@
 """Schemas: the flat list of fields, its tree, and what the format cannot describe."""
 
 import struct
+from contextlib import suppress
 
 import pyarrow as pa
 import pytest
 from lanceref.core.context import Context
-from lanceref.core.errors import NotFound, Place, SchemaRefused
+from lanceref.core.errors import BadSchema, NotFound, Place, SchemaRefused
+from lanceref.core.limits import Limits
 from lanceref.file.arrow_schema import schema_message, schema_of
 from lanceref.file.schema import parse_schema
 from lanceref.file.schema_view import project
@@ -63,6 +65,17 @@ def test_what_is_written_parses_to_the_same_tree(name):
     read = parse_schema(message.fields, dict(message.metadata), Context("f"), Place("f", 0))
 
     assert read == written
+
+
+def test_a_schema_is_as_deep_as_the_limit_at_most():
+    """Of three fields below each other the last is at depth 2."""
+    type_ = pa.struct([("b", pa.struct([("c", pa.int8())]))])
+    fields, found = schema_message(schema_of(pa.schema([("a", type_)]))).fields, []
+    for depth in (1, 2, 3):
+        ctx = Context("f", limits=Limits(depth=depth))
+        with suppress(BadSchema):
+            found.append((depth, len([*parse_schema(fields, {}, ctx, ctx.at(0)).flat()])))
+    assert [(2, 3), (3, 3)] == found
 
 
 @pytest.mark.oracle

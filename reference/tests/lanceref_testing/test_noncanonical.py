@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lanceref.core.file_versions import V2_0, V2_1, V2_2, V2_3
+from lanceref.fast.codecs import KERNEL_USE
 from lanceref.inspection import explain, validate
 from lanceref.proto import encodings_v2_0_pb2, file2_pb2, file_pb2
 from lanceref_testing.arrays import NULL_PATTERNS, random_array
@@ -65,6 +66,19 @@ def test_only_writer_violations_break_clauses(tmp_path, version, violations):
         assert [] == report.unowned
         assert clauses <= (variations.WRITER_CLAUSES if violations else set())
         assert sampler.seen.keys() <= sampler.allowed
+
+
+@pytest.mark.parametrize("kind", ["bitpacked", "bitpacked for non-negative"])
+def test_rows_are_read_from_any_block_of_packed_numbers(tmp_path, monkeypatch, kind):
+    """All of three blocks, whole ones of these, and parts; without compiled kernels."""
+    monkeypatch.setattr(KERNEL_USE, "is_there", False)
+    table, sampler = pa.table({"a": pa.array(range(3000), pa.int32())}), VariationSampler(8, {kind})
+    write_noncanonical_file(tmp_path / "f", table, V2_0, sampler)
+    reader = LanceFileReader(tmp_path / "f")
+
+    assert {kind} == set(sampler.seen)
+    for start, count in ((0, 3000), (1024, 1024), (1100, 1900), (2047, 2)):
+        assert table.slice(start, count) == reader.read_range(start, count).to_table()
 
 
 def test_blobs_of_2_0_lie_between_the_pages(tmp_path):

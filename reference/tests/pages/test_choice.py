@@ -256,6 +256,26 @@ def test_pages_are_written_byte_for_byte_and_read_back(array, version, metadata,
     assert_written(array, version, metadata, arms, [*map(bytes.fromhex, buffers)])
 
 
+@pytest.mark.parametrize("rows", [[[n] for n in range(30)], [None, *["12345678"] * 20]])
+def test_rows_of_zipped_pages_lie_where_the_index_says(rows):
+    """270 bytes of lists, 261 of texts: more than an index of single bytes can tell."""
+    table = pa.table(
+        [pa.array(rows)], pa.schema([pa.field("c", pa.array(rows).type, metadata=ZIP)])
+    )
+    reader = column(written(table, "2.1"))
+
+    assert rows == taken(reader, range(len(rows))).to_pylist() == scanned(reader).to_pylist()
+
+
+@pytest.mark.parametrize(("batches", "items"), [(32, 128), (33, 4)])
+def test_items_are_kept_as_often_as_keys_can_number_them(batches, items):
+    """Four in each batch, under keys of one signed byte; then each of them once."""
+    rows = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3] * 2, pa.int8()), list("abcd"))
+    ((message, _),) = pages_of(written([pa.table({"c": rows})] * batches, "2.1"))
+
+    assert items == message.mini_block_layout.num_dictionary_items
+
+
 def _three_pages():
     """Return a file of three pages of one chunk each, and where the chunks lie."""
     tables = [pa.table({"c": pa.array(rows, NUMBERS)}) for rows in ([1, 2], [3], [4, 5])]
