@@ -5,7 +5,7 @@ import json
 import hypothesis.strategies as st
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from lanceref.core.errors import LanceError
 from lanceref.index.scalar.json import values_at
 from lanceref.json import jsonb
@@ -54,6 +54,12 @@ def outcome(call, *arguments: object) -> object:
         return type(error), f"{error}"
 
 
+EMPTY_NUMBER = (jsonb.SCALAR << 32 | jsonb.NUMBER << 28).to_bytes(8, "big")
+"""A document whose number has no bytes, which would begin where all documents end."""
+
+
+@example(pa.array([], pa.large_binary()), "a", None, 99)
+@example(pa.array([EMPTY_NUMBER], pa.large_binary()), "a", None, 99)
 @given(columns(), st.sampled_from(["a", "a.b", "b", "$", "a[0]"]), TYPES, st.sampled_from([1, 99]))
 def test_members_are_found_alike(documents, path, type_, most_bytes):
     """Values of the same type, or the same error; of all documents together, and in parts."""

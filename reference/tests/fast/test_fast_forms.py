@@ -36,10 +36,9 @@ from lanceref.pages import layers
 from lanceref.tables import plainly
 from lanceref_spark.jobs import Loop
 from lanceref_spark.validation import validate_with
-from pylanceref.file import LanceFileReader, LanceFileWriter
 
 from ..codecs import encodings
-from ..codecs.runs import CTX, PLACE, buffers_of, parts_of, plain, variable
+from ..codecs.runs import CTX, PLACE, buffers_of, parts_of, plain, variable, words
 from ..codecs.test_worked_bytes import BLOCKS, CHUNKS
 
 BYTES = st.sampled_from([0, 1, 97, 98, 255])
@@ -205,6 +204,27 @@ def test_integers_of_a_run_are_those_of_its_chunks(bits, width, counts):
 
     for form in [run_codecs.decode_integers, *[run_codecs.decode_levels] * (bits == 16)]:
         assert values.tolist() == form(encoding, run_of(chunks, counts)).tolist()
+        with without_kernels():
+            assert values.tolist() == form(encoding, run_of(chunks, counts)).tolist()
+
+
+FLAGS = encodings.out_of_line(16, 1)
+ODD = [
+    (run_codecs.decode_integers, encodings.range_(2**31 - 2, 1), b"", 2),
+    (run_codecs.decode_integers, encodings.delta(0, flat_encoding(64)), words([2**31], 64), 2),
+    (run_codecs.decode_levels, FLAGS, bytes(128) + b"\2\0", 1025),
+    (run_codecs.decode_levels, FLAGS, bytes(128) + b"\0\1", 1025),
+]
+"""What decodes a chunk, its description, bytes, number of values."""
+
+
+@pytest.mark.parametrize(("form", "encoding", "data", "count"), ODD)
+def test_numbers_that_are_odd_are_left_to_the_plain_form(form, encoding, data, count):
+    """Offsets that need 32 bits, and flags that are neither 0 nor 1 after a block of such."""
+    with pytest.raises(Unusual):
+        form(encoding, run_of([[data]], [count]))
+    with without_kernels(), pytest.raises(Unusual):
+        form(encoding, run_of([[data]], [count]))
 
 
 @given(st.sampled_from(bitpack.WIDTHS), st.lists(st.integers(0, 64), min_size=1, max_size=30))
@@ -264,6 +284,7 @@ def test_values_are_coded_and_decoded_alike(texts, symbols):
 def test_chunks_of_any_codes_are_decoded_alike(values, symbols, damaged, draw):
     """Also codes that no table has, and chunks with a damaged byte, which are refused alike."""
     encoding = encodings.fsst(symbol_table(symbols, is_on=True), encodings.variable(32))
+    values = [[b""], *values]  # a chunk without bytes ends no run
     chunks, counts = [], [len(texts) for texts in values]
     for texts in values:
         table = np.cumsum([4 * len(texts) + 4, *map(len, texts)]).astype("<u4")
@@ -348,36 +369,6 @@ def test_what_checks_and_explains_uses_no_fast_form(tmp_path, monkeypatch):
         assert [] == validate_with(Loop(), uri, deep=True).findings
         assert [] == lanceref.explain(path).unowned
         pylanceref.dataset(uri).validate()
-
-
-@pytest.mark.parametrize("type_", [pa.int8(), pa.bool_(), pa.int64(), pa.list_(pa.int16(), 3)])
-@pytest.mark.parametrize(
-    "nulls", [(), (2,), (0, 1, 2, 3, 4)], ids=["none", "one page", "all pages"]
-)
-@given(rows=st.lists(st.integers(0, 4999), min_size=1, max_size=60, unique=True))
-@settings(max_examples=10)
-def test_single_rows_of_2_0_are_read_alike(tmp_path_factory, type_, nulls, rows):
-    """Ascending rows of five pages, some with nulls, of bits, bytes and lists of a fixed size."""
-    path = tmp_path_factory.mktemp("rows") / "f.lance"
-    numbers = (np.arange(5000) * 7919 % 251 % 100).tolist()
-    if pa.types.is_fixed_size_list(type_):
-        column = [[n, n + 1, 2] for n in numbers]
-    else:
-        column = [n % 3 == 0 for n in numbers] if type_ == pa.bool_() else numbers
-    column = [None if at // 1000 in nulls and at % 7 == 3 else n for at, n in enumerate(column)]
-    array = pa.array(column, type_)
-    table = pa.table({"c": array})
-    with LanceFileWriter(str(path), table.schema, data_cache_bytes=1, version="2.0") as writer:
-        for batch in table.to_batches(max_chunksize=1000):
-            writer.write_batch(batch)
-    assert 5 == len(LanceFileReader(str(path)).metadata().columns[0].pages)
-    chosen = sorted(rows)
-
-    taken = [LanceFileReader(str(path)).take_rows(chosen).to_table()["c"]]
-    with plain_forms():
-        taken.append(LanceFileReader(str(path)).take_rows(chosen).to_table()["c"])
-
-    assert array.take(pa.array(chosen)).to_pylist() == taken[0].to_pylist() == taken[1].to_pylist()
 
 
 @given(st.data(), st.sampled_from([8, 64, 128]), st.integers(0, 200), st.integers(0, 60))

@@ -102,15 +102,16 @@ def _quantizer(kind: str, random: np.random.Generator, metric: str) -> storage.Q
 
 @pytest.mark.parametrize("metric", ["l2", "dot"])
 @pytest.mark.parametrize("kind", ["flat", "sq", "pq", "rq"])
-@given(SEEDS, st.integers(1, 400), st.integers(1, 12), st.floats(0, 1))
-def test_the_nearest_rows_are_among_those_found(kind, metric, seed, count, k, share):
-    """With their distances, of whatever rows are kept."""
+@given(SEEDS, st.integers(1, 400), st.integers(1, 12), st.floats(0, 1), st.sampled_from([0, 999]))
+def test_the_nearest_rows_are_among_those_found(kind, metric, seed, count, k, share, far_off):
+    """With their distances, of whatever rows are kept, also where all lie far from 0."""
     random = np.random.default_rng(seed)
     quantizer = _quantizer(kind, random, metric)
-    vectors = random.normal(size=(count, 16)).astype(np.float32)
+    shift = far_off if (kind, metric) == ("flat", "l2") else 0
+    vectors = (random.normal(size=(count, 16)) + shift).astype(np.float32)
     columns = quantizer.encode(vectors, np.zeros(count, np.int64))
     rows, kept = quantizer.open_rows(columns, 0), random.random(count) < share
-    query, form = random.normal(size=16).astype(np.float32), storage.nearest_rows
+    query, form = (random.normal(size=16) + shift).astype(np.float32), storage.nearest_rows
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lanceref.fast.indices.BLOCK_VALUES", 64)
         found, near = form.fast(rows, query, "normal", kept, k)

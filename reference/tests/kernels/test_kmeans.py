@@ -113,6 +113,20 @@ def test_more_centroids_than_are_trained_at_once(monkeypatch):
     assert lost(vectors, found) < lost(vectors, points[:20])
 
 
+@pytest.mark.parametrize(("rows", "samples"), [(255, [255]), (256, [128, 256])])
+def test_many_vectors_are_trained_on_few_of_them_first(monkeypatch, rows, samples):
+    """From twice 32 for each centroid on; each round sees whole samples."""
+    true, seen = kmeans.partial_sums, set()
+
+    def partial_sums(vectors, *more):
+        seen.add(len(vectors))
+        return true(vectors, *more)
+
+    monkeypatch.setattr(kmeans, "partial_sums", partial_sums)
+    train(clusters(4, 64, 2)[0][:rows], 4, "l2", np.random.default_rng(SEED))
+    assert samples == sorted(seen)
+
+
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=16), st.floats(0, 1))
 def test_shares_add_up(sizes, share):
     """All centroids are given away, none to a part that has too few vectors."""

@@ -14,7 +14,6 @@ from lanceref.kernels.product_quantizer import (
     codes_in,
     columns_from,
     columns_of,
-    look_up,
     stored_from,
     train,
 )
@@ -84,17 +83,6 @@ def test_columns_come_back(columns, transposed):
 def test_codes_come_back(num_bits, columns):
     """Codes taken from bytes make these bytes again."""
     np.testing.assert_array_equal(columns_from(codes_in(columns, num_bits), num_bits), columns)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.int32])
-@given(hnp.arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(0, 300))))
-def test_sums_of_few_rows_and_of_many(dtype, columns):
-    """They are those of the entries, in the type of the table."""
-    table = np.random.default_rng(1).integers(-1000, 1000, (len(columns), 256)).astype(dtype)
-    wanted = sum(row[column].astype(int) for row, column in zip(table, columns, strict=True))
-    found = look_up(table, columns)
-
-    assert (found.dtype, found.tolist()) == (dtype, wanted.tolist())
 
 
 def test_worked_bytes():
