@@ -89,6 +89,18 @@ def test_hostile_rows_cost_nothing(rows, tmp_path):
     assert wanted == sorted(set(_clauses(_table(tmp_path, one, **flags))))
 
 
+def test_the_lowest_id_that_another_fragment_has_is_named(tmp_path):
+    """Of five, six and seven in two fragments."""
+    ids = rowids_pb2.RowIdSequence(segments=[{"range": {"start": 5, "end": 8}}])
+    own = {"physical_rows": 3, "inline_row_ids": ids.SerializeToString()}
+    flags = {"reader_feature_flags": 2, "writer_feature_flags": 2, "next_row_id": 8}
+    table = _table(tmp_path, *(fragment(number, FILE, **own) for number in (0, 1)), **flags)
+    (table / "data" / "worked.lance").write_bytes(WORKED_FILE)
+
+    found = {one.clause: one.found for one in validate(table, deep=True)}
+    assert {"L.table.row-ids.unique": "row id 5 twice, in fragment 1"} == found
+
+
 def test_where_nothing_is_nothing_is_validated(tmp_path):
     """No path, no table, no such version."""
     with pytest.raises(NotFound):

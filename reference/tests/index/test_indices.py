@@ -1,6 +1,7 @@
 """The indices of a version; their files and builds: written, read again, reported and counted."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from lanceref.index import index_file
 from lanceref.index.index_file import IndexFile, write_index_file
 from lanceref.index.scalar import btree
 from lanceref.index.segment import SegmentWriter, Uses
-from lanceref.inspection import validate
+from lanceref.inspection import explain_source, validate
 from lanceref.storage import LocalStore
 
 from .tables import ids, write
@@ -92,7 +93,13 @@ def test_a_fragment_without_zones_is_scanned_and_reported(tmp_path, kind):
     assert [3, 3] == dataset.to_table(filter="i = 3")["i"].to_pylist()
     assert 2 == dataset.count_rows("i is null")
     assert [1, 3, 3] == dataset.to_table(filter="i is not null")["i"].to_pylist()
-    assert "L.index.segment.complete" in {one.clause for one in validate(dataset.uri, deep=True)}
+    clauses = [{one.clause for one in validate(dataset.uri, deep=True)}]
+    dataset.drop_index("i_idx")
+    ahead = replace(stale, dataset_version=99)
+    made = pylanceref.LanceOperation.CreateIndex([ahead], [])
+    dataset = pylanceref.LanceDataset.commit(dataset.uri, made, read_version=dataset.version)
+    clauses.append({one.clause for one in validate(dataset.uri, deep=True)})
+    assert [{"L.index.segment.complete"}, {"L.index.segment.dataset-version"}] == clauses
 
 
 MIXED = pa.table({"i": [1, 2], "s": ["a", "b"], "l": [[1], []], "o": [True, False]})
@@ -245,6 +252,9 @@ def test_what_was_written_is_read(written):
     assert file.take("n", np.array([1, 9])).to_pylist() == [1, 9]
     assert (file.number("k"), file.text("t"), file.num_rows) == (12, "x", 10)
     assert bytes(file.buffer(2).take(3, "two", "L.index.files.buffer")) == b"two"
+    explained = explain_source(written[0].open("f.lance"))
+    assert [] == explained.unowned
+    assert {"global buffer 1", "global buffer 2"} < {one.name for one in explained.root.leaves()}
 
 
 def test_keys_have_an_order(tmp_path):

@@ -204,6 +204,7 @@ HOLE = points((3, 1), (3.5, 1), (3, 2), (3, 1))
         ("polygon", LINES, [RING, HOLE], "POLYGON ((0 0, 4 0, 4 3, 0 0), (3 1, 3.5 1, 3 2, 3 1))"),
         ("polygon", LINES, [], "POLYGON EMPTY"),
         ("multilinestring", LINES, [LINE, LINE], "MULTILINESTRING ((0 0, 2 1), (0 0, 2 1))"),
+        ("multilinestring", LINES, [None, LINE], "MULTILINESTRING (EMPTY, (0 0, 2 1))"),
         ("multipolygon", pa.list_(LINES), [[RING]], "MULTIPOLYGON (((0 0, 4 0, 4 3, 0 0)))"),
         ("wkt", pa.utf8(), "POINT(2 1)", "POINT (2 1)"),
         ("wkb", pa.binary(), binary_of("POINT(2 1)"), "POINT (2 1)"),
@@ -246,7 +247,11 @@ CUT = (pack("<BIII", 1, 0x2000_0007, 0, 1) * 61)[:-3]
 """Collections inside each other, each of a reference system, whose bytes end in a header."""
 
 
-@pytest.mark.parametrize("value", ["POINT(", b"abc", b"\x01\x01\x00\x00\x00", CUT])
+CUT_RING = pack("<BIII", 1, 3, 2, 50) + bytes(50 * 16 + 3)
+"""A polygon of two rings whose bytes end in the number of points of the second."""
+
+
+@pytest.mark.parametrize("value", ["POINT(", b"abc", b"\x01\x01\x00\x00\x00", CUT, CUT_RING])
 def test_what_is_no_geometry_is_refused(value):
     """Of bytes, and of text."""
     with pytest.raises(QueryFailed, match="no geometry"):

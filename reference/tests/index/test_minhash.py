@@ -108,7 +108,13 @@ def test_worked_details():
 
 
 @pytest.mark.parametrize(
-    "given", [*PARAMETERS, {"tokenizer": {"max_token_length": None, "other": 1, "stem": None}}]
+    "given",
+    [
+        *PARAMETERS,
+        {"tokenizer": {"max_token_length": None, "other": 1, "stem": None}},
+        {"num_hashes": 1, "num_bands": 1},
+        {"num_hashes": 4096, "num_bands": 256},
+    ],
 )
 def test_what_is_asked_for_is_parsed(given):
     """From the details that are written."""
@@ -120,7 +126,9 @@ def test_what_is_asked_for_is_parsed(given):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
+        ({"num_hashes": 0}, "1 <= num_hashes"),
         ({"num_hashes": 4097}, "num_hashes <= 4096"),
+        ({"num_bands": 0}, "1 <= num_bands"),
         ({"num_bands": 257}, "num_bands <= 256"),
         ({"num_hashes": 10, "num_bands": 3}, "multiple of num_bands"),
         ({"shingle_size": 0}, "shingle_size > 0"),

@@ -109,6 +109,8 @@ def test_every_share_of_a_btree_is_compared_with_its_rows(tmp_path, column, monk
     monkeypatch.setattr(btree, "RUN_ROWS", 6)
     monkeypatch.setattr(entries, "SHARE_ROWS", 16)
     assert [] == lanceref.validate(dataset.uri, deep=True)
+    (segment,) = dataset._snapshot.indices.segments
+    assert 64 == len(btree.BTree(segment).entries().keys)
     runs = Training.runs
 
     def changed(training):

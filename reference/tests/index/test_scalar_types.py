@@ -156,30 +156,6 @@ def test_a_merged_zone_map_keeps_whether_appends_write_bounds(tmp_path, monkeypa
     assert not zonemap.Details.FromString(segment.entry.index_details.value).use_seeds
 
 
-FLOATS = pa.array([-math.nan, -1.0, -0.0, 0.0, 1.0, math.nan, None])
-
-
-@pytest.mark.parametrize(
-    ("predicate", "found"),
-    [
-        (Within(low=scalar(0.0)), [2, 3, 4, 5]),
-        (Within(low=scalar(0.0), low_closed=False), [4, 5]),
-        (Within(high=scalar(0.0), high_closed=False), [0, 1]),
-        (Within(high=scalar(0.0)), [0, 1, 2, 3]),
-        (Within(), [0, 1, 2, 3, 4, 5]),
-        (Among((scalar(0.0),)), [2, 3]),
-        (Among((scalar(math.nan), scalar(1.0))), [4, 5]),
-        (IsNull(), [6]),
-    ],
-)
-def test_floats_have_a_total_order_and_zero_is_both_zeros(predicate, found):
-    """NaN lies at both ends; no predicate but that for null is true for null."""
-    values = FLOATS.to_numpy(zero_copy_only=False).copy()
-    values[0] = np.frombuffer(np.uint64(0xFFF8000000000000).tobytes(), np.float64)[0]
-    array = pa.array(values, mask=np.array([False] * 6 + [True]))
-    assert np.flatnonzero(holds(predicate, array)).tolist() == found
-
-
 @pytest.mark.parametrize("type_", [pa.utf8(), pa.large_utf8(), pa.binary(), pa.large_binary()])
 def test_prefixes_of_text_and_bytes(type_):
     """The end of a prefix lies above every value with it, also after the last byte."""

@@ -75,6 +75,21 @@ def test_ids_are_found_in_any_order(stable, tmp_path):
     assert [] == positions_of_ids(dataset._snapshot, []).tolist()
 
 
+@pytest.mark.parametrize(
+    ("stable", "ids", "version"), [(False, [0, 2, 1 << 32, 2 << 32], 1), (True, [0, 2, 3, 4], 3)]
+)
+def test_rows_have_addresses_ids_and_versions(stable, ids, version, tmp_path):
+    """Of four rows one is deleted; that a fifth is of version 3 is known by its stable id."""
+    dataset = write(TABLE[:4], tmp_path, max_rows_per_file=3, enable_stable_row_ids=stable)
+    dataset.delete("n = 1")
+    dataset.insert(TABLE[9:])
+    versions = ["_row_created_at_version", "_row_last_updated_at_version"]
+    found = dataset.to_table(columns=["_rowaddr", "_rowid", *versions])
+
+    wanted = [0, 2, 1 << 32, 2 << 32], ids, [1, 1, 1, version], [1, 1, 1, version]
+    assert [*wanted] == [column.to_pylist() for column in found.columns]
+
+
 def test_addresses_of_no_row_are_refused(tmp_path):
     """Behind a fragment, or of none; an unknown stable id is only left out."""
     dataset = write(TABLE, tmp_path)

@@ -127,9 +127,26 @@ def test_words_that_are_asked_often_count_as_often(tmp_path, monkeypatch, query)
     np.testing.assert_allclose(wanted["_score"], again["_score"], rtol=1e-6)
 
 
+def test_combined_columns_by_hand(tmp_path):
+    """Of weights 1 and 2: N = 3 and n = 2 are those of `s`, and lengths are 4, 1 and 3."""
+    texts = {"s": ["fox cow", "fox", "cow"], "t": ["dog", None, "fox"], "i": range(3)}
+    dataset = pylanceref.write_dataset(pa.table(texts), tmp_path / "t")
+    for name in "st":
+        dataset.create_scalar_index(name, "INVERTED")
+    query = CombinedFieldsQuery("fox", ["s", "t"], boosts=[1.0, 2.0])
+    found = dataset.to_table(full_text_query=query, columns=["i", "_score"])
+    pairs, mean = [(1, 4), (1, 1), (2, 3)], (4 + 2 * 2) / 3
+    wanted = [
+        np.log(1.5 / 2.5 + 1) * 2.2 * f / (f + 1.2 * (0.25 + 0.75 * size / mean))
+        for f, size in pairs
+    ]
+    scores = dict(zip(found["i"].to_pylist(), found["_score"].to_pylist(), strict=True))
+    np.testing.assert_allclose([scores[row] for row in range(3)], wanted, rtol=1e-6)
+
+
 A, B = MatchQuery("a", "s"), PhraseQuery("b", "t")
 _, ELEMENT = DocumentGranularity
-EACH = MatchQuery("a", "s", document_granularity=ELEMENT)
+S, L, E = (MatchQuery("a", column, document_granularity=ELEMENT) for column in "sle")
 
 
 @pytest.mark.parametrize(
@@ -195,8 +212,9 @@ NEAR = {"column": "v", "q": [0.0] * 4}
         ({"full_text_query": MatchQuery("a,foo,fox", "j")}, QueryRefused, "Invalid triple type"),
         ({"full_text_query": PhraseQuery("red fox", "s")}, QueryRefused, "position is not found"),
         ({"full_text_query": MatchQuery("a", "l")}, QueryRefused, "ambiguous"),
-        ({"full_text_query": EACH}, QueryRefused, "no List"),
+        ({"full_text_query": S}, QueryRefused, "no List"),
         ({"full_text_query": MatchQuery("a", "e") & A}, QueryRefused, "cannot mix"),
+        ({"full_text_query": L & E}, QueryRefused, "the same field"),
         ({"full_text_query": CombinedFieldsQuery("a", ["s", "e"])}, NotYet, "combined_fields"),
         ({"full_text_query": CombinedFieldsQuery("a", ["t"])}, QueryRefused, "needs an FTS index"),
         ({"nearest": MinHashQuery("x", "s")}, QueryRefused, "No MinHash LSH index found"),

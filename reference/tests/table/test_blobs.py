@@ -260,37 +260,6 @@ def test_tables_are_the_oracles(tmp_path, version):
         assert [] == validate(ours), name
 
 
-@pytest.mark.oracle
-def test_refusals_are_the_oracles(tmp_path):
-    """Refusals have the class and first words of the oracle's."""
-    import lance
-
-    type_ = blob_array([]).type.storage_type
-    field = pa.field("b", type_, metadata={"ARROW:extension:name": "lance.blob.v2"})
-    rows = [{}, {"data": b"a", "uri": "x"}, {"uri": "x"}, {"uri": "x", "size": 1}]
-    cases = [(pa.table([pa.array([row], type_)], schema=pa.schema([field])), {}) for row in rows]
-    one = _table([b"a"])
-    cases += [
-        (cases[2][0], {"allow_external_blob_outside_bases": True}),
-        (cases[2][0], {"external_blob_mode": "ingest"}),
-        (one, {"data_storage_version": "2.1"}),
-        (one, {"data_storage_version": "0.1"}),
-        (one, {"external_blob_mode": "x"}),
-        (one, {"external_blob_mode": "ingest", "allow_external_blob_outside_bases": True}),
-    ]
-    for number, (table, arguments) in enumerate(cases):
-        errors = []
-        for library in (lance.write_dataset, write_dataset):
-            with pytest.raises((OSError, ValueError)) as caught:
-                library(table, str(tmp_path / "t"), **arguments)
-            errors.append(caught.value)
-        theirs, ours = errors
-        assert isinstance(ours, type(theirs)), number
-        if number != 5:
-            said = str(theirs).removeprefix("Invalid user input: ").partition(" (")[0]
-            assert str(ours).startswith(said.partition(", /home")[0]), number
-
-
 @pytest.mark.parametrize(
     ("own", "given", "fits"),
     [

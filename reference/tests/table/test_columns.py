@@ -2,7 +2,6 @@
 
 import numpy as np
 import pyarrow as pa
-import pylanceref
 import pyroaring
 import pytest
 from hypothesis import given, settings
@@ -71,20 +70,6 @@ def test_any_slice_of_the_live_rows(tmp_path_factory, deleted, size, start, data
     assert wanted == [value for _, arrays in uncut for value in arrays[1].to_pylist()]
     assert all(count % size == 0 for count, _ in uncut[:-1])
     assert len(uncut) <= len(batches)
-
-
-@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
-def test_a_null_that_is_deleted_is_none(tmp_path, version):
-    """A column becomes required once only deleted rows lack a value."""
-    table = pa.table({"k": [1, 2, 3], "n": [{"x": 1}, {"x": None}, {"x": 3}]})
-    dataset = pylanceref.write_dataset(table, tmp_path, data_storage_version=version)
-    dataset.delete("k = 2")
-    if version != "2.0":
-        dataset.alter_columns({"path": "n.x", "nullable": False})
-    opened = pylanceref.dataset(tmp_path)
-
-    assert [{"x": 1}, {"x": 3}] == opened.to_table()["n"].to_pylist()
-    assert [{"x": 3}] == opened.take([1])["n"].to_pylist()
 
 
 class HeldArray:

@@ -9,6 +9,7 @@ from lanceref.core.file_versions import V0_1, V2_0, V2_1, V2_2, V2_3
 from lanceref.file.arrow_schema import schema_of
 from lanceref.file.column_io import PagePolicy
 from lanceref.storage import LocalStore
+from lanceref.table import data_files
 from lanceref.table.data_files import FileLimits, Home, appended_schema, file_entry, write_files
 
 NESTED = schema_of(
@@ -49,6 +50,15 @@ def test_an_entry_lists_the_fields_with_columns(version, fields, indices, words)
     assert (fields, indices) == (list(entry.fields), list(entry.column_indices))
     assert words == (entry.file_major_version, entry.file_minor_version)
     assert 99 == entry.file_size_bytes
+
+
+def test_values_of_dictionaries_have_a_place_but_in_maps():
+    """At any depth."""
+    words = pa.dictionary(pa.int8(), pa.string())
+    types = {"d": words, "s": pa.struct([("e", words)]), "m": pa.map_(pa.string(), words)}
+    fields = data_files.with_dictionaries(schema_of(pa.schema(types))).flat()
+
+    assert {"d", "e"} == {field.name for field in fields if field.dictionary == (0, 0)}
 
 
 @pytest.mark.parametrize(

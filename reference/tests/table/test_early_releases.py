@@ -1,5 +1,6 @@
 """Tables as early releases wrote them, and the bytes of those that are written now."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import lanceref
@@ -226,6 +227,19 @@ def test_the_worked_manifest_is_written_back_byte_for_byte():
     message.transaction_section = 99
 
     assert manifests.WORKED == encode_manifest(message, parsed.transaction, (), {})
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+def test_a_null_in_a_field_that_has_none_is_refused(tmp_path, version):
+    """Also beside a deleted row, but not where its own is deleted."""
+    uri, rows = str(tmp_path / "t"), [{"x": 1}, {"x": None}, {"x": 3}]
+    made = write_dataset(pa.table({"k": range(3), "n": rows}), uri, data_storage_version=version)
+    for deleted in (0, 1):
+        made.delete(f"k = {deleted}")
+        written_by(uri, "14.0.2", lambda message: setattr(message.fields[2], "nullable", False))
+        for read in (dataset(uri).to_table, lambda: dataset(uri).take([0])):
+            with nullcontext() if deleted else pytest.raises(FormatError, match="nullable"):
+                assert {"x": 3} == read()["n"].to_pylist()[-1]
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=5))

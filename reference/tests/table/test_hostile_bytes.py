@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from lanceref.core.context import Context
 from lanceref.core.cursor import Cursor
 from lanceref.core.errors import FormatError, LanceError, LimitExceeded
+from lanceref.core.limits import Limits
 from lanceref.core.spans import SpanRecorder
 from lanceref.proto import table_pb2
 from lanceref.proto.rowids_pb2 import RowDatasetVersionSequence, RowIdSequence
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import BytesSource, LocalStore
+from lanceref.table.arrow_file import expanded_bytes
 from lanceref.table.bases import Bases
 from lanceref.table.columns import FragmentReader, NullColumn
 from lanceref.table.deletions import read_deletions
@@ -135,6 +137,15 @@ def test_every_flipped_byte_is_read_or_refused(name):
                 assert error.clause.startswith("L.")
                 assert error.found and error.wanted
                 assert 0 <= error.offset
+
+
+def test_buffers_of_an_arrow_file_lie_anywhere():
+    """Also where the first of two, which has no bytes, is said to begin at 8."""
+    data, two = _arrow([3, 5, 9]), b"\2\0\0\0" + bytes(24) + b"\x0c"
+    moved = data.replace(two, two[:4] + b"\x08" + two[5:])
+    rows = read_deletions(BytesSource(moved, "0-1-2.arrow"), Context("0-1-2.arrow"))
+    assert moved != data and [3, 5, 9] == rows.tolist()
+    assert 12 == expanded_bytes(pa.py_buffer(moved))
 
 
 MESSAGES: dict[str, tuple[Message, Callable[[Message], bytes]]] = {
@@ -254,6 +265,7 @@ def test_runs_take_no_memory_before_they_are_bounded():
     def coverage() -> None:
         covered = parse_coverage(_overlay(_runs(130)), CTX, PLACE)[0]
         assert [0, 1, 2] == offsets_below(3, covered).tolist()
+        assert [] == offsets_below(3, pyroaring.BitMap()).tolist()
 
     assert _peak(deletions) < 2**22
     assert _peak(coverage) < 2**22
@@ -297,6 +309,21 @@ def test_rows_without_a_file_have_a_limit(tmp_path, type_, rows):
             reader.column(manifest.schema.fields[0])
 
 
+@pytest.mark.parametrize(
+    ("type_", "row_bytes"),
+    [
+        (pa.binary(10), 11),
+        (pa.list_(pa.int8(), 3), 28),
+        (pa.struct([("a", pa.binary(4)), ("b", pa.int8())]), 15),
+    ],
+)
+def test_rows_without_a_file_are_as_wide_as_the_limit_at_most(type_, row_bytes):
+    """A value counts nine bytes, or those of its type and one."""
+    NullColumn(type_, 1, Context("m", limits=Limits(expansion_bytes=row_bytes)), PLACE)
+    with pytest.raises(LimitExceeded, match=f"rows of {row_bytes} bytes"):
+        NullColumn(type_, 1, Context("m", limits=Limits(expansion_bytes=row_bytes - 1)), PLACE)
+
+
 def test_ids_of_rows_that_only_a_manifest_states(tmp_path):
     """They are not asked for before the rows are bounded."""
     manifest = parse(minimal(fragments=[{"id": 0, "physical_rows": 2**31 + 1}]))
@@ -326,6 +353,13 @@ def test_what_readers_pass_over_is_found(data, clause):
     parse(data, findings)
 
     assert clause in [finding.clause for finding in findings]
+
+
+def test_a_manifest_without_bytes_ends_where_the_footer_begins():
+    """Its length has room; one of three bytes has none."""
+    assert () == tuple(parse(section(b"") + footer(0)).schema.fields)
+    with pytest.raises(FormatError, match=r"L\.table\.manifest\.section"):
+        parse(bytes(3) + footer(0))
 
 
 def test_a_field_is_listed_once():

@@ -7,6 +7,7 @@ import numpy as np
 import pylanceref
 import pytest
 from lanceref.core.errors import IndexRefused
+from lanceref.index.vector.pq_storage import Product
 from lanceref.kernels import hnsw_build
 from lanceref.kernels.hnsw_graph import Graph, Level
 
@@ -126,6 +127,21 @@ def test_what_cannot_be_built_is_refused(tmp_path, kind, parameters, width):
     dataset = write(values, tmp_path)
     with pytest.raises(ValueError, match=r"\w"):
         dataset.create_index("v", kind, num_partitions=1, **parameters)
+
+
+@pytest.mark.parametrize("metric", ["l2", "dot"])
+def test_codes_that_are_not_the_nearest_are_reported(tmp_path, monkeypatch, metric):
+    """Of every vector another codeword is written."""
+    true, dataset = Product.encode, write(VALUES[:300], tmp_path)
+
+    def changed(self, vectors, places):
+        return {name: codes ^ 1 for name, codes in true(self, vectors, places).items()}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Product, "encode", changed)
+        create(dataset, "IVF_PQ", num_partitions=1, metric=metric)
+    found = {one.clause for one in lanceref.validate(dataset.uri, deep=True)}
+    assert {"L.index.vector.pq.codes"} == found
 
 
 def cut_off(level: Level) -> Level:
