@@ -13,10 +13,13 @@ from lanceref import LanceError
 from lanceref.core.compute import pc
 
 
-@pytest.mark.parametrize("name", pylanceref.__all__)
-def test_every_public_name_is_there(name):
-    """Every public name of the faces is loaded on its first use."""
-    assert name == getattr(pylanceref, name).__name__
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [(package, n) for package in (lanceref, pylanceref) for n in package.__all__],
+)
+def test_every_public_name_is_there(package, name):
+    """Every public name of the format and of the faces is loaded on its first use."""
+    assert name == getattr(package, name).__name__.rpartition(".")[2]
 
 
 def test_other_names_are_not():
@@ -103,28 +106,19 @@ def test_a_table_is_created_once_and_appended_to_where_it_is(tmp_path):
         lanceref.write_file(tmp_path / "f.lance", rows, "0.1")
 
 
-@pytest.mark.parametrize("name", lanceref.__all__)
-def test_every_name_of_the_format_is_there(name):
-    """Every public name of the format is loaded on its first use."""
-    assert name == getattr(lanceref, name).__name__.rpartition(".")[2]
-
-
-def test_importing_the_package_loads_no_library():
-    """Arrow and NumPy come with the first piece that needs them."""
-    assert "set()" == _python(
-        "import lanceref, pylanceref, sys; "
-        "print({'pyarrow', 'numpy', 'google.protobuf'} & set(sys.modules))"
-    )
-
-
-def test_a_dataset_does_without_what_is_slow_to_import():
-    """The SQL parser comes with the first filter; pyarrow.dataset would bring pandas along."""
-    told = _python(
-        "import pylanceref.dataset, pylanceref.file, sys; "
-        "print({'datafusion', 'pandas', 'pyarrow.compute', 'pyarrow.dataset'} & set(sys.modules))"
-    )
-
-    assert "set()" == told.strip()
+@pytest.mark.parametrize(
+    ("imported", "others"),
+    [
+        ("lanceref, pylanceref", {"pyarrow", "numpy", "google.protobuf"}),
+        (
+            "pylanceref.dataset, pylanceref.file",
+            {"datafusion", "pandas", "pyarrow.compute", "pyarrow.dataset"},
+        ),
+    ],
+)
+def test_what_is_slow_to_import_comes_with_what_needs_it(imported, others):
+    """Arrow with the first piece, the SQL parser with the first filter, pandas never."""
+    assert "set()" == _python(f"import {imported}, sys; print({others} & set(sys.modules))")
 
 
 NAMES = (

@@ -10,6 +10,7 @@ import pylanceref
 import pytest
 from lanceref.core.errors import CommitConflict, FormatError, OperationRefused
 from lanceref.index.fragment_reuse import content_of
+from lanceref.index.segment import Segment
 from lanceref.operations.compaction import CompactionRules, plan_compaction
 from lanceref.proto.transaction_pb2 import Transaction
 from lanceref.storage import LocalStore
@@ -128,16 +129,25 @@ def compact(dataset, rows: int) -> None:
     dataset.optimize.compact_files(target_rows_per_fragment=rows, defer_index_remap=True)
 
 
-def test_long_messages_have_a_file_of_their_own(tmp_path, monkeypatch):
-    """A long reuse message is stored in a file of its entry."""
-    monkeypatch.setattr("lanceref.operations.compaction.INLINE_BYTES", 10)
-    dataset = deferred_table(tmp_path)
+def reused(path) -> Segment:
+    """Return the reuse segment of a compacted table."""
+    dataset = deferred_table(path)
     compact(dataset, 150)
     segments = dataset._snapshot.indices.segments
     (segment,) = [one for one in segments if one.entry.name == REUSE_INDEX]
-    assert (tmp_path / segment.folder / "details.binpb").is_file()
-    assert len(content_of(segment, segment.ctx).versions) == 1
-    opened = pylanceref.dataset(tmp_path)
+    return segment
+
+
+def test_long_messages_have_a_file_of_their_own(tmp_path, monkeypatch):
+    """A long reuse message is stored in a file of its entry."""
+    whole = reused(tmp_path / "whole")
+    size = content_of(whole, whole.ctx).ByteSize()
+    for name, most, in_file in (("inside", size, False), ("t", size - 1, True)):
+        monkeypatch.setattr("lanceref.operations.compaction.INLINE_BYTES", most)
+        segment = reused(tmp_path / name)
+        assert in_file == (tmp_path / name / segment.folder / "details.binpb").is_file()
+        assert len(content_of(segment, segment.ctx).versions) == 1
+    opened = pylanceref.dataset(tmp_path / "t")
     assert all(asked(opened, condition) for condition in CONDITIONS)
     assert_found(opened, CONDITIONS)
 

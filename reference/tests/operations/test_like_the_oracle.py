@@ -66,6 +66,16 @@ MERGES = {
     "update of every column": _merge(_all, _rows(9, 14)),
     "insert": _merge(lambda m: m.when_not_matched_insert_all(), FEW),
     "delete": _merge(lambda m: m.when_matched_delete(), FEW),
+    **{
+        f"delete by {name}": _merge(lambda m: m.when_matched_delete(), pa.table(columns))
+        for name, columns in {
+            "other columns": {"k": [1], "other": [1]},
+            "a column of another type": {"k": [1], "s": [5]},
+            "narrow keys": {"k": pa.array([1], pa.int32())},
+            "keys as text": {"k": ["1"]},
+            "null keys": {"k": pa.array([None, 1], pa.int64()), "other": [1, 2]},
+        }.items()
+    },
     "fail": _merge(lambda m: m.when_matched_fail(), FEW),
     "fail without a match": _merge(
         lambda m: m.when_matched_fail().when_not_matched_insert_all(), _source(100)
@@ -299,22 +309,3 @@ def test_a_merge_by_an_index_leaves_the_rows_of_one_without(tmp_path, name, kind
             OPERATIONS[name](made)
         rows.append(sorted(map(str, pylanceref.dataset(made.uri).to_table().to_pylist())))
     assert rows[0] == rows[1]
-
-
-SIZES = [[5, 5], [5, 5, 20, 5], [9, 1, 1, 9], [3, 3, 3, 3, 3], [5], [20, 5, 20], [11, 2, 2]]
-
-
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-@pytest.mark.parametrize("target", [3, 5, 7, 10])
-def test_fragments_of_any_sizes_are_joined_alike(tmp_path, sizes, target):
-    """Both join the same neighbours and divide their rows into the same new fragments."""
-    found = []
-    for library in ("lance", "pylanceref"):
-        module, uri = importlib.import_module(library), str(tmp_path / library)
-        for number, size in enumerate(sizes):
-            mode = "append" if number else "create"
-            module.write_dataset(pa.table({"a": np.arange(size)}), uri, mode=mode)
-        module.dataset(uri).optimize.compact_files(target_rows_per_fragment=target)
-        held = pylanceref.dataset(uri)
-        found.append(([one.physical_rows for one in held.get_fragments()], held.to_table()))
-    assert found[0] == found[1]

@@ -2,10 +2,8 @@
 
 import os
 import time
-from contextlib import suppress
 from datetime import timedelta
 
-import lanceref
 import pyarrow as pa
 import pylanceref
 import pytest
@@ -100,30 +98,6 @@ def test_what_interrupted_writes_left_goes(table, tmp_path):
     assert not (tmp_path / "tree").exists()
     assert not list(tmp_path.glob("_versions/.*"))
     assert [2] == table.create_branch("dev").to_table()["a"].to_pylist()
-
-
-@pytest.mark.parametrize("folder", ["_transactions", "data", "_indices", "_deletions", "_versions"])
-def test_a_cleanup_removes_nothing_behind_a_link(tmp_path, folder):
-    """A folder that a link places outside the table keeps its files, and is not read."""
-    uri = tmp_path / "t"
-    pylanceref.write_dataset(pa.table({"a": [1]}), uri)
-    pylanceref.write_dataset(pa.table({"a": [2]}), uri, mode="overwrite")
-    elsewhere = tmp_path / "elsewhere"
-    if (uri / folder).is_dir():
-        (uri / folder).rename(elsewhere)
-    elsewhere.mkdir(exist_ok=True)
-    (elsewhere / "other").write_bytes(b"1")
-    (uri / folder).symlink_to(elsewhere)
-    before = sorted(elsewhere.iterdir())
-    with suppress(lanceref.LanceError):
-        pylanceref.dataset(uri).cleanup_old_versions(timedelta(0), delete_unverified=True)
-
-    assert before == sorted(elsewhere.iterdir())
-    if folder in ("data", "_versions"):
-        with pytest.raises(lanceref.LanceError):
-            pylanceref.dataset(uri).to_table()
-    else:
-        assert [2] == pylanceref.dataset(uri).to_table()["a"].to_pylist()
 
 
 @given(st.integers(0, 10**10))

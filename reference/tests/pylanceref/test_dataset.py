@@ -115,56 +115,6 @@ def test_every_version_is_listed_and_reads_equal(state, both):
 
 
 @pytest.mark.parametrize(
-    "columns",
-    [
-        ["s.x"],
-        ["s.t.p", "a", "s.x"],
-        ["s.x", "s"],
-        ["s.t", "s.t.q"],
-        [],
-        ["_rowid", "a", "_rowaddr"],
-        ["b", "a"],
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("state", ["plain 2.0", "plain 2.2", "altered columns", "stable row ids"])
-def test_a_projection_reads_equal(columns, state, both):
-    """Nested parts are columns of their own in a scan and stay in their struct in a take."""
-    if state == "altered columns":
-        columns = ["bb" if name == "b" else name for name in columns]
-    lance, ours = both(state)
-
-    _same(lance.to_table(columns=columns), ours.to_table(columns=columns))
-    with_ids = {"with_row_id": True, "with_row_address": True}
-    _same(lance.to_table(columns=columns, **with_ids), ours.to_table(columns=columns, **with_ids))
-    if columns and columns != ["s.t", "s.t.q"]:
-        _same(lance.take([5, 1], columns=columns), ours.take([5, 1], columns=columns))
-
-
-@pytest.mark.parametrize("state", ["plain 2.2", "rebased deletion", "stable row ids"])
-def test_limits_offsets_and_batches_are_the_same(state, both):
-    """The same rows in the same batches."""
-    lance, ours = both(state)
-    for given in (
-        {"limit": 0},
-        {"limit": 3},
-        {"offset": 4},
-        {"offset": 100},
-        {"limit": 9, "offset": 5, "batch_size": 4},
-        {"batch_size": 3, "columns": ["a"]},
-    ):
-        theirs, mine = lance.scanner(**given), ours.scanner(**given)
-        _same(theirs.to_table(), mine.to_table())
-        assert [b.num_rows for b in theirs.to_batches()] == [b.num_rows for b in mine.to_batches()]
-    _same(lance.head(4, columns=["a"]), ours.head(4, columns=["a"]))
-    turned = ours.get_fragments()[::-1]
-    _same(
-        lance.scanner(fragments=lance.get_fragments()[::-1]).to_table(),
-        ours.scanner(fragments=turned).to_table(),
-    )
-
-
-@pytest.mark.parametrize(
     ("call", "kind"),
     [
         (lambda m, uri: m.dataset(uri + ".none"), ValueError),

@@ -236,42 +236,6 @@ def test_a_merge_that_is_made_again_must_fit_the_newer_schema(tmp_path):
     assert {"a": [2]} == pylanceref.dataset(tmp_path).to_table().to_pydict()
 
 
-@pytest.mark.parametrize("version", ["0.1", "2.1"])
-def test_a_source_may_leave_columns_out(tmp_path, version):
-    """They stay as they were, in a table of 0.1 too."""
-    rows = pa.table({"a": [1, 2], "b": ["x", "y"]})
-    made = pylanceref.write_dataset(rows, tmp_path, data_storage_version=version)
-    merge = made.merge_insert("a").when_matched_update_all().when_not_matched_insert_all()
-    merge.execute(pa.table({"a": [2, 3]}))
-
-    assert {"a": [1, 2, 3], "b": ["x", "y", None]} == made.to_table().to_pydict()
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("act", ["when_matched_delete", "when_not_matched_by_source_delete"])
-@pytest.mark.parametrize(
-    "source",
-    [
-        {"k": [1], "other": [1]},
-        {"k": [1], "s": [5]},
-        {"k": pa.array([1], pa.int32())},
-        {"k": ["1"]},
-        {"k": pa.array([None, 1], pa.int64()), "other": [1, 2]},
-    ],
-)
-def test_of_a_merge_that_only_deletes_the_keys_count(tmp_path, act, source):
-    """Whatever else rows have, and in any type that can be cast."""
-    import lance
-
-    left = []
-    for library in (lance, pylanceref):
-        path = str(tmp_path / library.__name__)
-        dataset = library.write_dataset(pa.table({"k": [1, 2, 3], "s": ["a", "b", "c"]}), path)
-        getattr(dataset.merge_insert("k"), act)().execute(pa.table(source))
-        left.append(library.dataset(path).to_table()["k"].to_pylist())
-    assert [[2, 3] if act == "when_matched_delete" else [1]] * 2 == left
-
-
 REQUIRED = pa.schema([pa.field("k", pa.int64()), pa.field("i", pa.int64(), nullable=False)])
 """Of a table whose second column cannot be left out."""
 

@@ -1,14 +1,12 @@
 """Fragment face: rows, changes for a later commit, and fragments that are committed later."""
 
-import json
-
 import pyarrow as pa
 import pylanceref
 import pyroaring
 import pytest
 from lanceref.core.errors import CommitConflict, NotFound, NotStorable, SchemaRefused
 from pylanceref import LanceDataset, LanceOperation, Transaction, dataset, write_dataset
-from pylanceref.fragment import FragmentMetadata, LanceFragment, write_fragments
+from pylanceref.fragment import LanceFragment, write_fragments
 from tests.file.files import WORKED_FILE
 from tests.operations.tables import table
 from tests.table.hand_made import FIELDS, FORM, put
@@ -169,26 +167,3 @@ def test_versions_apart_need_names_of_v2(tmp_path):
     update = LanceOperation.Update(updated_fragment_offsets={0: b"no bitmap"})
     with pytest.raises(ValueError, match="RoaringBitmap"):
         LanceDataset.commit(ds, update, 1)
-
-
-@pytest.mark.oracle
-@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
-def test_fragments_of_the_oracle_are_committed(tmp_path, version):
-    """It writes the files, we the manifests; it finds the table valid."""
-    import lance
-
-    root = str(tmp_path)
-    theirs = lance.fragment.write_fragments(
-        TABLE, root, mode="create", data_storage_version=version
-    )
-    held = [FragmentMetadata.from_json(json.dumps(_ours(one.to_json()))) for one in theirs]
-    LanceDataset.commit(root, Overwrite(TABLE.schema, held))
-    LanceDataset.commit(root, Append(held), read_version=1)
-
-    opened = lance.dataset(root)
-    opened.validate()
-    assert pa.concat_tables([TABLE, TABLE]).equals(opened.to_table())
-
-
-def _ours(held: dict[str, object]) -> dict[str, object]:
-    return {name: held[name] for name in ("id", "files", "physical_rows")}

@@ -44,8 +44,6 @@ def test_a_compaction_is_planned_run_and_committed_by_different_processes(tmp_pa
     ("options", "tasks"),
     [
         ({"max_source_fragments": None, "max_source_rows": None, "max_source_bytes": None}, 1),
-        ({"max_source_fragments": 1}, 0),
-        ({"max_source_fragments": 2}, 1),
         ({"max_source_rows": 8}, 0),
         ({"max_source_rows": 9}, 1),
         ({"max_source_bytes": 100}, 0),

@@ -58,12 +58,14 @@ def test_a_branch_is_deleted_with_its_table(table, tmp_path):
     table.create_branch("dev", 1)
     table.create_branch("dev/x", 2)
     table.create_branch("child", ("dev", None))
+    table.create_branch("None")  # a name like any other
     with pytest.raises(OperationRefused, match="referenced by"):
         table.branches.delete("dev")
     table.branches.delete("child")
     table.branches.delete("dev")
 
-    assert ["dev/x"] == list(table.branches.list())
+    assert ["None", "dev/x"] == sorted(table.branches.list())
+    assert [0, 1, 2, 3] == _rows(table.checkout_version(("None", None)))
     assert [0, 1, 2, 3] == _rows(table.checkout_version(("dev/x", None)))
     with pytest.raises(NotFound):
         table.branches.delete("dev")
@@ -71,7 +73,7 @@ def test_a_branch_is_deleted_with_its_table(table, tmp_path):
     assert (folder / "dev" / "_versions").exists()
     assert not (folder / "child").exists()
     table.branches.delete("dev/x")
-    assert [] == list(folder.iterdir())
+    assert ["None"] == [path.name for path in folder.iterdir()]
 
 
 def test_clones_have_the_rows(table, tmp_path):

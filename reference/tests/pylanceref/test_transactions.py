@@ -159,26 +159,6 @@ def test_what_makes_no_sense_is_a_format_error(operation):
         from_message(TransactionMessage(**operation))
 
 
-@pytest.mark.oracle
-def test_what_the_oracle_did_is_read(tmp_path):
-    """A delete, a settings update and a projection, seen by both."""
-    import lance
-
-    made = lance.write_dataset(pa.table({"a": range(9), "b": range(9)}), tmp_path)
-    made.delete("a = 3")
-    made.update_config({"k": "1"})
-    made.drop_columns(["b"])
-    names = []
-    for version in range(1, 5):
-        manifest = pylanceref.dataset(tmp_path, version)._snapshot.manifest
-        ours, theirs = from_message(manifest.transaction), made.read_transaction(version)
-        names.append(type(ours.operation).__name__)
-        assert (theirs.read_version, theirs.uuid) == (ours.read_version, ours.uuid)
-        assert type(theirs.operation).__name__ == names[-1]
-
-    assert ["Overwrite", "Delete", "UpdateConfig", "Project"] == names
-
-
 OVERLAY = DataFile("x.lance", [0, 1], [0, 1], 2, 1, 9)
 
 

@@ -151,18 +151,6 @@ def _files(root: Path) -> dict[str, int]:
     return found
 
 
-def test_a_uri_below_a_base_is_kept(tmp_path):
-    """Relative to it, and read from there."""
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "x").write_bytes(b"0123")
-    table = pa.table([blob_array([str(tmp_path / "one" / "x")])], schema=pa.schema([FIELD]))
-    ds = write_dataset(table, tmp_path / "t", initial_bases=_bases(tmp_path))
-
-    (row,) = ds.to_table()["b"].to_pylist()
-    assert (row["kind"], row["blob_id"], row["blob_uri"]) == (3, 1, "x")
-    assert ds.to_table(blob_handling="all_binary")["b"].to_pylist() == [b"0123"]
-
-
 REFUSED = [
     ({"initial_bases": [DatasetBasePath("/x")], "mode": "append"}, "in Append mode"),
     ({"initial_bases": [DatasetBasePath("/x")], "mode": "overwrite"}, "in Overwrite mode"),
