@@ -104,7 +104,7 @@ def test_every_share_of_a_btree_is_compared_with_its_rows(tmp_path, column, monk
     columns = {"n": pa.array(numbers), "f": pa.array(numbers, pa.float32())}
     columns["s"] = pa.array(numbers).cast(pa.string())
     dataset = write(pa.table(columns), tmp_path, max_rows_per_file=16)
-    dataset.create_scalar_index(column, "BTREE", zone_size=3)
+    dataset.create_scalar_index(column, IndexConfig("btree", {"zone_size": 3}))
     dataset.delete("n = 7 or n between 30 and 33")
     monkeypatch.setattr(btree, "RUN_ROWS", 6)
     monkeypatch.setattr(entries, "SHARE_ROWS", 16)

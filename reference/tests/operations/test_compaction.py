@@ -62,7 +62,7 @@ def test_limits_are_reached_and_not_passed(tmp_path):
         rows = SimpleNamespace(fragment=fragment, columns=columns, num_deleted=deleted)
         assert wanted == rules.rewrites(rows)
     made = _table(tmp_path, 5, 5, 4, 5, 6)
-    assert [[0, 1, 2, 3, 4]] == _groups(made, target_rows_per_fragment=20)
+    assert [[0, 1, 2, 3, 4]] == _groups(made, target_rows_per_fragment=19)
     ten = {"target_rows_per_fragment": 10}
     for name, of_both in {"max_source_fragments": 5, "max_source_rows": 25}.items():
         assert [[0, 1], [2, 3, 4]] == _groups(made, **ten, **{name: of_both})

@@ -264,7 +264,7 @@ def test_what_backticks_do_not_name(name, tmp_path):
         ["st.`d``e`", "st.a"],
         ["`st`", "st.a"],
         ["`st`.`a`"],
-        ["a", "st.b.c", "st.a", "_rowid"],
+        ["`x y`", "st.b.c", "st.a", "_rowid"],
         ["st.a", "`x y`", "st"],
         ["st.b.c", "st.`b.c`"],
         {"a": "st.`b c` + `x y`", "b": "_rowid"},
