@@ -67,7 +67,8 @@ MERGES = {
     "insert": _merge(lambda m: m.when_not_matched_insert_all(), FEW),
     "delete": _merge(lambda m: m.when_matched_delete(), FEW),
     **{
-        f"delete by {name}": _merge(lambda m: m.when_matched_delete(), pa.table(columns))
+        f"{act}, {name}": _merge(lambda m, act=act: getattr(m, act)(), pa.table(columns))
+        for act in ("when_matched_delete", "when_not_matched_by_source_delete")
         for name, columns in {
             "other columns": {"k": [1], "other": [1]},
             "a column of another type": {"k": [1], "s": [5]},
