@@ -34,10 +34,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 @pytest.fixture(params=[False, pytest.param(True, marks=COMPILED)], ids=["numpy", "compiled"])
 def kernels(request, monkeypatch):
     """With compiled kernels from the first call on, or without."""
-    spent = KERNEL_USE.enough + 1 if request.param else 0
-    monkeypatch.setattr(
-        "lanceref.fast.indices.KERNEL_USE", KernelUse(request.param, smallest=0, spent=spent)
-    )
+    use = KernelUse(request.param, enough=-1, smallest=0)
+    monkeypatch.setattr("lanceref.fast.indices.KERNEL_USE", use)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -211,7 +209,7 @@ def test_texts_are_signed_alike(texts, num_hashes, is_there):
     """With the compiled kernel, where numba is installed, and without."""
     hashes = np.array([one for text in texts for one in text], np.uint64)
     counts = np.array(list(map(len, texts)), np.int64)
-    use = KernelUse(is_there and KERNEL_USE.is_there, smallest=0, spent=KERNEL_USE.enough + 1)
+    use = KernelUse(is_there and KERNEL_USE.is_there, enough=-1, smallest=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(documents, "KERNEL_USE", use)
         plain, fast = (call(hashes, counts, num_hashes) for call in (signed.plain, signed.fast))
