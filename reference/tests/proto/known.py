@@ -11,6 +11,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 from lanceref import proto
+from lanceref.core.wire import EMBEDDED
 
 MODULES = [
     import_module(f"{proto.__name__}.{one.name}")
@@ -18,15 +19,6 @@ MODULES = [
     if one.name.endswith("_pb2")
 ]
 """Imported, so that the descriptor pool has every type that an Any may name."""
-
-HELD_IN_BYTES = {
-    "lance.file.v2.DirectEncoding.encoding": "google.protobuf.Any",
-    "lance.table.DataFragment.inline_row_ids": "lance.table.RowIdSequence",
-    "lance.table.DataFragment.inline_last_updated_at_versions": (
-        "lance.table.RowDatasetVersionSequence"
-    ),
-    "lance.table.DataFragment.inline_created_at_versions": "lance.table.RowDatasetVersionSequence",
-}
 
 _REASONS = {
     "no writer of 2.0 chooses it": (
@@ -96,8 +88,8 @@ def examine(message: Message, at: str, seen: Seen) -> None:
                 seen.faults.append(f"{at}: value {element} of {known.full_name}")
             elif isinstance(element, Message):
                 examine(element, f"{at} > {known.name}", seen)
-            elif known.full_name in HELD_IN_BYTES:
-                inside = _parse(HELD_IN_BYTES[known.full_name], element)
+            elif known.full_name in EMBEDDED:
+                inside = _parse(EMBEDDED[known.full_name], element)
                 examine(inside, f"{at} > {known.name}", seen)
     if isinstance(message, AnyMessage):
         _examine_any(message, at, seen)
