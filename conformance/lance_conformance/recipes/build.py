@@ -200,14 +200,8 @@ def _input(files: Mapping[str, bytes]) -> dict[str, object]:
 
 
 def _patch(patch: Patch, meaning: str) -> dict[str, object]:
-    block: dict[str, object] = {
-        "target": patch.target,
-        "at": patch.at,
-        "field": patch.field,
-        "was_hex": patch.was.hex(),
-        "now_hex": patch.now.hex(),
-        "meaning": meaning,
-    }
+    block: dict[str, object] = {"target": patch.target, "at": patch.at, "field": patch.field}
+    block |= {"was_hex": patch.was.hex(), "now_hex": patch.now.hex(), "meaning": meaning}
     if patch.reflow:
         block["reflow"] = True
     return block

@@ -3,7 +3,7 @@
 Layout in a chunk of 2.3 whose offsets are not flat: buffer 0 the offsets from 0, as their own codec
 stores them (no buffer when it needs no bytes), then a buffer of the bytes.
 Layout as a block: u32 32, u32 start of the bytes, `count + 1` u32 offsets from 0, the bytes; or the
-same with u64 64 and u64 offsets. An old header is u8 bits, u32 count, u32 start.
+same with u64 64 and u64 offsets. An old header is u8 bits, then count and start, u32 or u64.
 
 A writer of 2.3 stores the offsets of strings of one length as a range, or a constant when they are
 all empty; others as a delta, whose differences are the lengths: a range themselves, or packed bits.
@@ -62,9 +62,10 @@ def decode_strings(buffer: Buffer, count: int, kind: str = "bytes[]") -> Variabl
 
 def _header(buffer: Buffer) -> tuple[int, int, int]:
     """Return (size of the header, offset width in bytes, start of the bytes)."""
-    head = buffer.data[:16].tobytes()
+    head = buffer.data[:17].tobytes()
     if len(head) > 4 and any(head[1:4]):
-        size, bits, start = 9, head[0], head[5:9]
+        wide = head[0] == 64 and not any(head[5:9])
+        size, bits, start = (17, 64, head[9:17]) if wide else (9, head[0], head[5:9])
     elif head[:1] == b"\x40":
         size, bits, start = 16, int.from_bytes(head[:8], "little"), head[8:16]
     else:

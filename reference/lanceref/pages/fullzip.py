@@ -64,7 +64,9 @@ def check_description(zipped: FullZip, stored: StoredPage) -> None:
     details, bits = layout.WhichOneof("details"), layout.bits_per_value
     if not layout.HasField("value_compression"):
         raise CorruptPage("L.page.fullzip.values-present", place, "none", "values")
-    check_encoding(layout.value_compression, stored.version, stored.file.ctx, place)
+    only_nulls = holds_no_values(layout)
+    if not only_nulls:
+        check_encoding(layout.value_compression, stored.version, stored.file.ctx, place)
     if details == "bits_per_offset":
         if type_ in STRINGS:
             check_leaf_encoding(type_, layout.value_compression, place)
@@ -72,7 +74,7 @@ def check_description(zipped: FullZip, stored: StoredPage) -> None:
     elif details is None:
         wanted = "bits per value or per offset"
         raise CorruptPage("L.page.fullzip.details", place, "neither", wanted)
-    elif bits % 8 or not bits:
+    elif bits % 8 or not (bits or only_nulls):
         raise CorruptPage("L.page.fullzip.value-bits", place, bits, "a multiple of 8, above 0")
     if max(layout.bits_rep, layout.bits_def) > 16:
         found = f"{layout.bits_rep} and {layout.bits_def} bits"
@@ -83,6 +85,13 @@ def check_description(zipped: FullZip, stored: StoredPage) -> None:
     if layers.max_rep == 0:
         expect("L.page.fullzip.num-items", layout.num_items, page.num_rows, place)
         expect("L.page.fullzip.num-visible", layout.num_visible_items, page.num_rows, place)
+
+
+def holds_no_values(layout: FullZipLayout) -> bool:
+    """Whether a value has no bytes, as all rows are null: pages of releases 0.39 to 2.0.1."""
+    held = layout.value_compression
+    empty = held.HasField("constant") and not held.constant.value
+    return empty and layout.HasField("bits_per_value") and not layout.bits_per_value
 
 
 class RowIndex:
@@ -212,6 +221,13 @@ class FullZipPage(Page):
         levels, rows = cut.levels, cut.values_in(zipped.data)
         check_ranges(levels, shape.layers, place)
         validity, width = levels.leaf_validity(shape.layers), shape.value_bytes
+        if holds_no_values(shape.layout):
+            if validity is None or validity.any():
+                clause, wanted = "L.page.fullzip.value-bits", "nulls alone"
+                raise CorruptPage(clause, place, "a value of no bits", wanted)
+            size = len(validity) * max(1, width_bits(self._type) or 0) // 8
+            self._file.bound_output(size, "L.page.limits.constant", place)
+            return levels, pa.nulls(len(validity), self._type)
         stored: Fixed | Variable
         if width is None:
             stored = Variable(np.append(0, np.cumsum(cut.value_sizes)), rows)

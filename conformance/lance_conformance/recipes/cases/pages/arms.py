@@ -88,11 +88,16 @@ def one_more(old: bytes) -> bytes:
     return apply(edits.descriptor({"length": 2**15 + 1}), {DATA: longer})[0][DATA]
 
 
-def strings(values: Sequence[bytes], head: bytes = b"") -> Block:
-    """Store strings as a block, after the header of their width and start or after another one."""
+def strings(values: Sequence[bytes], width: int = 4, *, early: bool = False) -> Block:
+    """Store strings as a block, after the header of the width and start of their ends."""
     ends = [sum(map(len, values[:number])) for number in range(len(values) + 1)]
-    head = head or words(32, 8 + 4 * len(ends), width=4)
-    return STRINGS, head + words(*ends, width=4) + b"".join(values)
+    head = words(8 * width, 2 * width + width * len(ends), width=width)
+    if early:
+        head = bytes([8 * width]) + words(
+            len(values), len(head) + 1 + width * len(ends), width=width
+        )
+    encoding = build(CompressiveEncoding, {"variable.offsets.flat.bits_per_value": 8 * width})
+    return encoding, head + words(*ends, width=width) + b"".join(values)
 
 
 def offsets() -> Maker:
@@ -196,9 +201,10 @@ CASES: tuple[Recipe, ...] = (
         "L.codec.packed-struct.row", struct_rows()),
     case("file/2.1/arms/unequal", "structs of whose children one has a page, the other two",
         "L.file.pages.length", edge_pages.unequal()),
-    case("file/2.1/arms/old-header", "a dictionary of strings with the header of early writers",
-        "L.codec.variable.header", of_pages(PICKED, "2.1", picked("2.1",
-                strings(WORDS, b" " + words(len(WORDS), 9 + 4 * (len(WORDS) + 1), width=4)), 4))),
+    *(case(f"file/2.1/arms/{slug}", "a dictionary of strings with the header of early writers",
+            "L.codec.variable.header", of_pages(PICKED.cast(type_), "2.1",
+                picked("2.1", strings(WORDS, width, early=True), 4)))
+        for slug, width, type_ in (("wide-header", 8, "large_utf8"), ("old-header", 4, "utf8"))),
     fault("gbo-next", "a table that goes on in the footer", "L.file.footer.gbo-start",
         edits.add("footer", "gbo_start", by=8)),
     fault("least", "nothing but a table, for a descriptor of no bytes", "L.file.globals.descriptor",
@@ -290,6 +296,10 @@ CASES: tuple[Recipe, ...] = (
             "L.file.alignment.buffers", edits.column_edit({"pages.0.buffer_offsets.0": 8})),
         fault("after", "rows that lie in the descriptor", "L.file.pages.extent",
             edits.column_edit({"pages.0.buffer_offsets.0": 64}))),
+    case("file/2.1/arms/zipped-nulls", "null vectors that have no bytes, as of release 2.0.1",
+        "L.page.fullzip.value-bits", of_pages(pa.nulls(3, PAIRS_TYPE), "2.1",
+            zipped("2.1", build(CompressiveEncoding, {"constant": {}}), [b"\1"] * 3,
+                layers=(NULLABLE,), bits=(0, 1), value_bits=0))),
     *cases("file/{2.1,2.2,2.3}/arms/zipped-codes",
         "strings coded by symbols, each compressed after that", "L.codec.general.frame", of=lambda
         version: of_pages(texts(WORDS), version, zipped(version, blocks.compressed((CODED, b""))[0],

@@ -310,10 +310,6 @@ def _after(build: Build) -> Callable[[str], pa.Table]:
     return steps
 
 
-def _unflagged(old: int) -> int:
-    return old & ~256
-
-
 def _created(rows: int, version: int) -> dict[str, object]:
     """Say when the rows of the third fragment were made."""
     return {"fragments.2.inline_created_at_versions": encode_versions(rows, version)}
@@ -374,7 +370,7 @@ CASES: tuple[Recipe, ...] = (
             "L.txn.op.restore", manifest({"max_fragment_id": 1}, edits.manifest_of(7)))),
     *faults("txn/any/after/sticky",
         lint("gone", "the flag of mixed versions is gone", "L.table.flags.sticky",
-            manifest({"reader_feature_flags": _unflagged, "writer_feature_flags": _unflagged},
+            manifest(dict.fromkeys(MIXED_FLAGS, lambda old: old & ~256),
                 edits.manifest_of(5)))),
     *faults("txn/any/after/project", lint("name", "a field of another name than projected",
             "L.txn.op.project", transaction({"project.schema.0.name": "x"}, FOURTH))),
