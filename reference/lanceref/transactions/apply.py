@@ -173,7 +173,7 @@ def update_bases(builder: manifest_builder.Builder) -> None:
         for other in bases:
             named = base.HasField("name") and other.HasField("name") and base.name == other.name
             if base.id and base.id == other.id:
-                raise OperationRefused(f"base id {base.id} is that of {other.path!r} already")
+                raise OperationRefused(f"base id {base.id} exists already, of {other.path!r}")
             if named or base.path == other.path:
                 raise OperationRefused(f"base path {base.name or base.path!r} exists already")
         added = manifest_builder.copy_of(base)
