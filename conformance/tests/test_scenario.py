@@ -93,7 +93,7 @@ def test_what_is_not_as_expected_fails(args, expected, where, tmp_path):
 
 
 def _grow(root: Path) -> None:
-    (path,) = (root / "_transactions").glob("1-*.txn")
+    path = max((root / "_transactions").iterdir())
     path.write_bytes(path.read_bytes() + b"\xff")
 
 
@@ -106,12 +106,15 @@ def _grow(root: Path) -> None:
         (lambda root: os.mkfifo(root.parent / "reference.arrow"), ""),
     ],
 )
-def test_what_is_left_may_be_anything(damage, message, tmp_path):
-    """A grown file, another naming scheme and a missing table fail; other files are kept."""
+@pytest.mark.parametrize("refuses", [False, True])
+def test_what_is_left_may_be_anything(damage, message, refuses, tmp_path):
+    """A grown file, another naming scheme and a missing table fail, where it may refuse too."""
     case, root = _case(tmp_path, "delete", DELETE), _table(tmp_path)
+    case.manifest["expect"][0]["race"]["allowed"] = ["committed", *["conflict"] * refuses]
+    refusal = RequestResult({"reject": {"kind": "conflict", "stage": "commit", "message": "no"}})
 
     def ask(actor: str, op: str, fields: Mapping[str, object]) -> RequestResult:
-        answer = _ask(actor, op, fields)
+        answer = refusal if refuses and op == "mutate" else _ask(actor, op, fields)
         if op == "mutate":
             damage(root)
         return answer
@@ -119,7 +122,7 @@ def test_what_is_left_may_be_anything(damage, message, tmp_path):
     *_, last = scenario.run_scenario(case, case.manifest["expect"][0], root, ask)
 
     outcome = Outcome.FAIL if message else Outcome.PASS
-    assert (outcome, True) == (last.verdict.outcome, message in last.verdict.detail)
+    assert (outcome, True) == (last.verdict.outcome, refuses or message in last.verdict.detail)
 
 
 @pytest.mark.parametrize(

@@ -139,9 +139,8 @@ def _replaced(library, session, folder: Path) -> tuple[list[bytes | None], list[
     batch, said = _prepare(session, library.BlobDescriptorArrayBuilder("b"))
     with session.open_writer(NAME, schema=batch.schema, version="2.2") as file:
         file.write_batch(batch)
-    group = library.LanceOperation.DataReplacementGroup
-    from_file = library.fragment.DataFile.create(table, NAME)
-    operation = library.LanceOperation.DataReplacement([group(0, from_file)])
+    operations, made = library.LanceOperation, library.fragment.DataFile.create(table, NAME)
+    operation = operations.DataReplacement([operations.DataReplacementGroup(0, made)])
     table = library.LanceDataset.commit(table, operation, read_version=1)
     blobs = table.take_blobs("b", indices=range(len(STORED)))
     return [None if blob is None else blob.readall() for blob in blobs], said

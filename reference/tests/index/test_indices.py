@@ -314,9 +314,8 @@ def test_an_error_leaves_nothing(tmp_path):
 @pytest.mark.parametrize(("least", "faults"), [(1, []), (2, ["L.index.btree.bounds"])])
 def test_bounds_may_pass_over_nulls(tmp_path, monkeypatch, least, faults):
     """As those of release 0.24.1: the page with nulls and values begins with the first value."""
-    lookup = btree._lookup
+    lookup, given = btree._lookup, pa.array([None, least, 2, 4], pa.int64())
     with monkeypatch.context() as early:
-        given = pa.array([None, least, 2, 4], pa.int64())
         early.setattr(btree, "PAGE_ROWS", 2)
         early.setattr(btree, "_lookup", lambda *values: {**lookup(*values), "min": given})
         dataset = write(pa.table({"i": [None, None, None, 1, 2, 3, 4]}), tmp_path)
